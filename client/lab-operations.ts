@@ -44,7 +44,7 @@ export interface LabOperationsOptions {
   taskQueue?: string;
   /**
    * Access to the lab service, for what needs no workflow: `results`, `documents`, `catalogue`, `orders.read` and `search`,
-   * `matchReviews.read` and `search`, `reports.job`, biomarkers, service centres, the reasons for cancelling an appointment,
+   * `matchReviews.read` and `search`, `reports.read`, biomarkers, service centres, the reasons for cancelling an appointment,
    * providers and connections of links, and users except for requesting their deletion. Without it everything else works, and
    * these throw `ServiceNotConfigured`.
    */

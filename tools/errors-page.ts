@@ -47,7 +47,7 @@ const areas: readonly { title: string; says?: string; files: Readonly<Record<str
     title: 'Direct calls of the lab service',
     says:
       'Calls of the lab service without a workflow in between: `results`, `documents`, `catalogue`, `orders.read` and `search`, ' +
-      '`matchReviews.read` and `search`, `reports.job`, `biomarkers()`, `cancellationReasons`, `appointments.coverage`, `appointments.sites`, users, `links.providers`, `links.connections`, `links.disconnect` and `createLabService`. In addition to their own errors, they reject with these, which extend `ServiceError` and have its `method` and `path`.',
+      '`matchReviews.read` and `search`, `reports.read`, `biomarkers()`, `cancellationReasons`, `appointments.coverage`, `appointments.sites`, users, `links.providers`, `links.connections`, `links.disconnect` and `createLabService`. In addition to their own errors, they reject with these, which extend `ServiceError` and have its `method` and `path`.',
     files: { 'service/errors.ts': directCalls },
   },
 ];

@@ -62,7 +62,10 @@ export class AppointmentOperations {
   }
 
   /** The appointment that is followed, or was last. Deadline: 30 seconds. @throws AppointmentNotFound */
-  async get({ orderId }: Pick<AppointmentStart, 'orderId'>, options: CallOptions = {}): Promise<AppointmentHandle> {
+  async getHandle(
+    { orderId }: Pick<AppointmentStart, 'orderId'>,
+    options: CallOptions = {},
+  ): Promise<AppointmentHandle> {
     if (!isAddressable(orderId)) throw new AppointmentNotFound('This is not a valid order id');
     const workflow = this.#calls.client.workflow.getHandle(bookAppointmentId(orderId));
     await this.#calls.call(appointmentCalls.reading, options, () => workflow.describe());

@@ -70,14 +70,14 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
   cancelCommand(appointments, commandLine);
   onOrder('show', 'show the state of an appointment').action(async (orderId: string) =>
     commandLine.run(
-      async ({ lab }) => show(commandLine, await (await lab.appointments.get({ orderId })).state()),
+      async ({ lab }) => show(commandLine, await (await lab.appointments.getHandle({ orderId })).state()),
       patience,
     ),
   );
   onOrder(
     'watch',
     'poll an appointment and print each state that differs from the one before, one per line, until it has ended',
-  ).action(async (orderId: string) => commandLine.watch((lab) => lab.appointments.get({ orderId }), changeLine));
+  ).action(async (orderId: string) => commandLine.watch((lab) => lab.appointments.getHandle({ orderId }), changeLine));
 }
 
 function slotsCommand(appointments: Command, commandLine: CommandLine): void {
@@ -88,7 +88,7 @@ function slotsCommand(appointments: Command, commandLine: CommandLine): void {
     .option('--radius <miles>', 'walk-ins only: 10, 20, 25, 50 or 100 (default 25)', Number)
     .action(async (orderId: string, options: SlotOptions) =>
       commandLine.run(async ({ lab }) => {
-        const handle = await lab.appointments.get({ orderId });
+        const handle = await lab.appointments.getHandle({ orderId });
         const slots = await handle.slots(questionOf(options));
         commandLine.print(slots, () => slotTable(slots));
       }, patience),
@@ -121,7 +121,7 @@ async function send(
 ): Promise<void> {
   await commandLine.send(
     `The command may be carried out nevertheless: \`labops appointments show ${orderId}\` shows the appointment`,
-    async ({ lab }) => show(commandLine, await command(await lab.appointments.get({ orderId }))),
+    async ({ lab }) => show(commandLine, await command(await lab.appointments.getHandle({ orderId }))),
     patience,
   );
 }

@@ -29,12 +29,12 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
   startCommand(links, commandLine);
   urlCommand(links, commandLine);
   onLink('show', 'show the state of a link').action(async (which: WhichLink) =>
-    commandLine.run(async ({ lab }) => show(commandLine, await (await lab.links.get(idsOf(which))).state())),
+    commandLine.run(async ({ lab }) => show(commandLine, await (await lab.links.getHandle(idsOf(which))).state())),
   );
   onLink(
     'watch',
     'poll a link and print each state that differs from the one before, one per line, until it has ended',
-  ).action(async (which: WhichLink) => commandLine.watch((lab) => lab.links.get(idsOf(which)), linkLine));
+  ).action(async (which: WhichLink) => commandLine.watch((lab) => lab.links.getHandle(idsOf(which)), linkLine));
   onLink('report', "report the answer that the user's browser got to the password step")
     .requiredOption('--file <path>', 'the answer as JSON; - reads standard input')
     .action(async ({ file, ...which }: WhichLink & { file: string }) => {
@@ -75,7 +75,7 @@ function urlCommand(links: Command, commandLine: CommandLine): void {
   linkCommand(links, 'url', "print the page and the token for the user's browser: both are credentials").action(
     async (which: WhichLink) =>
       commandLine.run(async ({ lab }) => {
-        const url = await (await lab.links.get(idsOf(which))).linkUrl();
+        const url = await (await lab.links.getHandle(idsOf(which))).linkUrl();
         commandLine.print(url, () =>
           facts([
             ['Page', url.linkWebUrl],
@@ -104,7 +104,7 @@ async function send(
   command: (handle: LinkHandle) => Promise<LinkState>,
 ): Promise<void> {
   await commandLine.send(mayHappen(which), async ({ lab }) =>
-    show(commandLine, await command(await lab.links.get(idsOf(which)))),
+    show(commandLine, await command(await lab.links.getHandle(idsOf(which)))),
   );
 }
 
@@ -127,7 +127,7 @@ async function submitCode(commandLine: CommandLine, which: WhichLink, fromStdin:
     throw new UsageError('There is no terminal to prompt for the code: pass it with --stdin');
   const code = fromStdin ? await readText(terminal, '-') : await terminal.ask('Code: ', { hidden: true });
   await commandLine.send(mayHappen(which), async ({ lab }) => {
-    const answer = await (await lab.links.get(idsOf(which))).submitMfaCode(code.replace(/\r?\n$/, ''));
+    const answer = await (await lab.links.getHandle(idsOf(which))).submitMfaCode(code.replace(/\r?\n$/, ''));
     commandLine.print(answer, () =>
       sections(
         facts([

@@ -21,7 +21,7 @@ const noteFile = ['--note-file <path>', 'a file with a note for the lab service;
 
 /** Results that the lab service could not match with an order, each by its id. */
 export function matchReviewCommands(program: Command, commandLine: CommandLine): void {
-  const reviews = program.command('reviews').description('decide about results that match no order');
+  const reviews = program.command('match-reviews').description('decide about results that match no order');
   const list = (lab: LabOperations, filter: MatchReviewFilter) => lab.matchReviews.list(filter);
   listCommand(reviews, commandLine, ofMatchReviews, list, reviewTable);
   const onResult = (name: string, description: string): Command =>
@@ -29,7 +29,7 @@ export function matchReviewCommands(program: Command, commandLine: CommandLine):
   const show = (state: MatchReviewState): void => commandLine.print(state, () => reviewText(state));
   const send = (rawResultId: string, command: (handle: MatchReviewHandle) => Promise<MatchReviewState>) =>
     commandLine.send(mayHappen(rawResultId), async ({ lab }) =>
-      show(await command(await lab.matchReviews.get({ rawResultId }))),
+      show(await command(await lab.matchReviews.getHandle({ rawResultId }))),
     );
 
   onResult('start', 'follow a review that no webhook has reported').action(async (rawResultId: string) =>
@@ -59,18 +59,18 @@ export function matchReviewCommands(program: Command, commandLine: CommandLine):
       await send(rawResultId, (handle) => handle.markUnsure(rejection));
     });
   onResult('show', 'show the state of a review').action(async (rawResultId: string) =>
-    commandLine.run(async ({ lab }) => show(await (await lab.matchReviews.get({ rawResultId })).state())),
+    commandLine.run(async ({ lab }) => show(await (await lab.matchReviews.getHandle({ rawResultId })).state())),
   );
   onResult(
     'watch',
     'poll a review and print each state that differs from the one before, one per line, until it is over',
   ).action(async (rawResultId: string) =>
-    commandLine.watch((lab) => lab.matchReviews.get({ rawResultId }), changeLine),
+    commandLine.watch((lab) => lab.matchReviews.getHandle({ rawResultId }), changeLine),
   );
 }
 
 function mayHappen(rawResultId: string): string {
-  return `The command may be carried out nevertheless: \`labops reviews show ${rawResultId}\` shows the review`;
+  return `The command may be carried out nevertheless: \`labops match-reviews show ${rawResultId}\` shows the review`;
 }
 
 /** A note may be about the person, and a command line ends up in the shell's history. */

@@ -50,7 +50,7 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
     async (orderId: string | undefined, { reference }: ReferenceOption) => {
       const which = whichOrder(orderId, reference);
       await commandLine.run(async ({ lab }) => {
-        const state = await (await lab.orders.get(which)).state();
+        const state = await (await lab.orders.getHandle(which)).state();
         show(commandLine, state);
         const source = 'chain' in state ? kitOrderId(state.rootOrderId) : placeKitOrderId(state.reference);
         if (await lab.notifications.isWaiting(source)) {
@@ -64,7 +64,7 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
     'poll an order and print each state that differs from the one before, one per line, until it has ended',
   ).action(async (orderId: string | undefined, { reference }: ReferenceOption) => {
     const which = whichOrder(orderId, reference);
-    await commandLine.watch((lab) => lab.orders.get(which), orderLine);
+    await commandLine.watch((lab) => lab.orders.getHandle(which), orderLine);
   });
   onOrder('register', 'register a kit with its patient')
     .requiredOption('--file <path>', 'the registration as JSON, the body of the lab service; - reads standard input')
@@ -238,7 +238,7 @@ async function command(
 ): Promise<void> {
   const named = 'orderId' in which ? which.orderId : `--reference ${which.reference}`;
   await commandLine.send(`${effect} nevertheless: \`labops orders show ${named}\` shows the order`, async ({ lab }) => {
-    const handle = await lab.orders.get(which);
+    const handle = await lab.orders.getHandle(which);
     show(commandLine, await send(handle, 'orderId' in which ? which : {}));
   });
 }

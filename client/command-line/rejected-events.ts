@@ -31,7 +31,7 @@ const states = ['waiting', 'replayed', 'discarded', 'expired'] as const;
 /** Verified events that could not be handled. Their content stays in the worker's database. */
 export function rejectedEventCommands(program: Command, commandLine: CommandLine): void {
   const rejected = program
-    .command('rejected')
+    .command('rejected-events')
     .description('list, replay or discard verified webhooks that could not be handled');
   const filtered = (command: Command): Command =>
     command
@@ -45,7 +45,7 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
     .option('--limit <number>', 'the most to show', count, 50)
     .action(async ({ state, limit, ...filter }: ListOptions) =>
       commandLine.run(async ({ lab }) => {
-        const page = await lab.rejectedEvents.list({ ...filterOf(filter), state, limit });
+        const page = await lab.rejectedEvents.listPage({ ...filterOf(filter), state, limit });
         commandLine.print(page, () => sections(eventTable(page.events), facts([['Waiting in total', page.waiting]])));
         if (page.next !== undefined) commandLine.note(`There are more: --before ${page.next}.`);
       }),
@@ -56,7 +56,7 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
     .option('--limit <number>', 'the most to replay (default: 1000)', count)
     .action(async (id: string | undefined, options: ReplayOptions) => {
       const which = whichEvents(id, options);
-      const goesOn = 'The replay may continue, for a day at most: `labops rejected list` shows what still waits';
+      const goesOn = 'The replay may continue, for a day at most: `labops rejected-events list` shows what still waits';
       await commandLine.send(
         goesOn,
         async ({ lab, progress }) => {
@@ -76,7 +76,8 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
     .option('--yes', 'do not ask for a confirmation')
     .action(async (id: string, { reason, yes }: { reason: string; yes?: true }) => {
       await commandLine.confirm(`The content of event ${id} will be erased.`, yes === true);
-      const goesOn = 'The event may be discarded nevertheless: `labops rejected list --state discarded` shows it then';
+      const goesOn =
+        'The event may be discarded nevertheless: `labops rejected-events list --state discarded` shows it then';
       await commandLine.send(goesOn, async ({ lab }) => {
         await lab.rejectedEvents.discard(id, reason);
         commandLine.print({ id, state: 'discarded' }, () => `Event ${id} is discarded.`);

@@ -26,7 +26,7 @@ export function reportCommands(program: Command, commandLine: CommandLine): void
       ask: (report: ReportHandle) => Promise<ReportState | CancelledSubmission>,
     ): Parameters<CommandLine['run']>[0] =>
     async ({ lab }) => {
-      const state = await ask(await lab.reports.get(which));
+      const state = await ask(await lab.reports.getHandle(which));
       commandLine.print(state, () => ('jobId' in state ? reportText(state) : cancelledText(state)));
     };
 
@@ -41,7 +41,7 @@ export function reportCommands(program: Command, commandLine: CommandLine): void
     'poll a report and print each state that differs from the one before, one per line, until it has ended',
   ).action(async (jobId: string | undefined, { reference }: ReferenceOption) => {
     const which = whichReport(jobId, reference);
-    await commandLine.watch((lab) => lab.reports.get(which), reportLine);
+    await commandLine.watch((lab) => lab.reports.getHandle(which), reportLine);
   });
   onReport('cancel', 'stop an upload, or stop following a report that the lab service will still read').action(
     async (jobId: string | undefined, { reference }: ReferenceOption) => {

@@ -45,7 +45,7 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
     .command('show <user-id>')
     .description("show the state of a user's latest deletion")
     .action(async (userId: string) =>
-      commandLine.run(async ({ lab }) => show(await (await lab.users.deletion(userId)).state())),
+      commandLine.run(async ({ lab }) => show(await (await lab.users.getDeletionHandle(userId)).state())),
     );
   users
     .command('undo <user-id>')
@@ -53,7 +53,7 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
     .action(async (userId: string) =>
       commandLine.send(
         `The user may be restored nevertheless: \`labops users show ${userId}\` shows the deletion`,
-        async ({ lab }) => show(await (await lab.users.deletion(userId)).undo()),
+        async ({ lab }) => show(await (await lab.users.getDeletionHandle(userId)).undo()),
       ),
     );
 }

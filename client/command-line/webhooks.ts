@@ -76,12 +76,12 @@ export function webhookCommands(program: Command, commandLine: CommandLine): voi
 function readingCommands({ ofTeam, read, show, commandLine }: Area): void {
   ofTeam('list', "list a team's endpoints").action(async (place: WebhookPlace) =>
     read(async (webhooks) => {
-      const endpoints = await webhooks.list(place);
+      const endpoints = await webhooks.readAll(place);
       commandLine.print({ endpoints }, () => endpointTable(endpoints));
     }),
   );
   ofTeam('show <webhook-id>', 'show an endpoint').action(async (webhookId: string, place: WebhookPlace) =>
-    read(async (webhooks) => show(await webhooks.get(place, webhookId))),
+    read(async (webhooks) => show(await webhooks.read(place, webhookId))),
   );
 }
 
@@ -142,7 +142,7 @@ function headerCommands({ ofTeam, read, send, commandLine }: Area): void {
     .action(async (webhookId: string, { setFile, ...place }: WebhookPlace & { setFile?: string }) => {
       if (setFile === undefined) {
         return read(async (webhooks) => {
-          const { headers, sensitive, ...of } = await webhooks.headers(place, webhookId);
+          const { headers, sensitive, ...of } = await webhooks.readHeaders(place, webhookId);
           const rows = [...Object.entries(headers), ...sensitive.map((name) => [name, '(not shown)'])];
           commandLine.print({ ...of, headers, sensitive }, () => table(['Header', 'Value'], rows));
         });

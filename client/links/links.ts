@@ -68,7 +68,7 @@ export class LinkOperations {
   }
 
   /** The running link of this user and provider, or the last one. Deadline: 30 seconds. @throws LinkNotFound */
-  async get(
+  async getHandle(
     { userId, provider = anyProvider }: Pick<LinkStart, 'userId' | 'provider'>,
     options: CallOptions = {},
   ): Promise<LinkHandle> {

@@ -63,7 +63,7 @@ export class MatchReviewOperations {
   }
 
   /** The review that is followed, or was last. @throws MatchReviewNotFound */
-  async get({ rawResultId }: WhichMatchReview, options: CallOptions = {}): Promise<MatchReviewHandle> {
+  async getHandle({ rawResultId }: WhichMatchReview, options: CallOptions = {}): Promise<MatchReviewHandle> {
     if (!isAddressable(rawResultId)) throw new MatchReviewNotFound('This is not a valid id of a result');
     const workflow = this.#calls.client.workflow.getHandle(matchReviewId(rawResultId));
     await this.#calls.call(matchReviewCalls.reading, options, () => workflow.describe());

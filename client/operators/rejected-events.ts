@@ -26,17 +26,17 @@ export class RejectedEventOperations {
    * A page of events, the latest first: by default the first hundred of those that wait. `next` is `before` of the next one.
    * Deadline: 30 seconds.
    */
-  async list(input: ListRejectedEventsInput = {}, options: CallOptions = {}): Promise<RejectedEventsPage> {
+  async listPage(input: ListRejectedEventsInput = {}, options: CallOptions = {}): Promise<RejectedEventsPage> {
     return operate(this.#calls, 'listRejectedEvents', input, options);
   }
 
   /** All of them, a run per page of `limit`. Deadline: 30 seconds a page. */
-  async *all(
+  async *list(
     input: ListRejectedEventsInput = {},
     options: CallOptions = {},
   ): AsyncGenerator<RejectedEventEntry, void, undefined> {
     for (let page = input; ;) {
-      const { events, next } = await this.list(page, options);
+      const { events, next } = await this.listPage(page, options);
       yield* events;
       if (next === undefined) return;
       page = { ...input, before: next };
@@ -45,7 +45,7 @@ export class RejectedEventOperations {
 
   /** How many wait. Deadline: 30 seconds. */
   async count(options: CallOptions = {}): Promise<number> {
-    return (await this.list({ limit: 1 }, options)).waiting;
+    return (await this.listPage({ limit: 1 }, options)).waiting;
   }
 
   /**

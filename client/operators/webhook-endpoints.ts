@@ -18,7 +18,7 @@ import { operate } from './operator-calls.js';
  *
  * Any of them throws OperatorCallInvalid before anything is done, ManagementKeyMissing, ManagementKeyRefused,
  * FeatureNotEnabled, WebhookRefused, ServiceDown (nothing is lost: send it again), OperatorCallInterrupted, and the errors of
- * {@link CallOptions}. The default deadline of `list` and `delete` is 30 seconds; a command may take longer while the
+ * {@link CallOptions}. The default deadline of `readAll` and `delete` is 30 seconds; a command may take longer while the
  * service is slow, and waits for the one before it.
  */
 export class WebhookOperations {
@@ -29,7 +29,7 @@ export class WebhookOperations {
   }
 
   /** All endpoints of a team in one environment. */
-  async list(place: WebhookPlace, options: CallOptions = {}): Promise<WebhookEndpoint[]> {
+  async readAll(place: WebhookPlace, options: CallOptions = {}): Promise<WebhookEndpoint[]> {
     return operate(this.#calls, 'listWebhooks', named(place), options);
   }
 
@@ -50,7 +50,7 @@ export class WebhookOperations {
   }
 
   /** @throws WebhookNotFound */
-  async get(place: WebhookPlace, webhookId: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
+  async read(place: WebhookPlace, webhookId: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
     return operate(this.#calls, 'readWebhook', { ...named(place), webhookId }, options);
   }
 
@@ -80,7 +80,7 @@ export class WebhookOperations {
    * The headers that go along with every delivery; for those that the service does not show again, the names.
    * @throws EncryptionRequired if payloads are not encrypted, because a header may be a credential; WebhookNotFound
    */
-  async headers(place: WebhookPlace, webhookId: string, options: CallOptions = {}): Promise<WebhookHeadersRead> {
+  async readHeaders(place: WebhookPlace, webhookId: string, options: CallOptions = {}): Promise<WebhookHeadersRead> {
     return operate(this.#calls, 'readWebhookHeaders', { ...named(place), webhookId }, options);
   }
 

@@ -95,7 +95,7 @@ export class OrderOperations {
    * Deadline: 30 seconds.
    * @throws OrderNotFound
    */
-  async get(which: WhichHandle, options: CallOptions = {}): Promise<KitOrderHandle> {
+  async getHandle(which: WhichHandle, options: CallOptions = {}): Promise<KitOrderHandle> {
     const access = this.#access;
     const { orderId, reference = '' }: { orderId?: string; reference?: string } = { ...which };
     if (orderId !== undefined) {

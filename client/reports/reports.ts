@@ -66,7 +66,7 @@ export class ReportOperations {
    * The report with a reference, or the one of a parsing job. Deadline: 30 seconds.
    * @throws ReportNotFound
    */
-  async get(which: { reference: string } | { jobId: string }, options: CallOptions = {}): Promise<ReportHandle> {
+  async getHandle(which: { reference: string } | { jobId: string }, options: CallOptions = {}): Promise<ReportHandle> {
     const access = this.#access;
     const { jobId, reference = '' }: { jobId?: string; reference?: string } = { ...which };
     if (jobId !== undefined) {
@@ -94,7 +94,7 @@ export class ReportOperations {
    *
    * @throws ServiceNotConfigured, and the service's own errors
    */
-  async job(jobId: string, options: CallOptions = {}): Promise<ParsingJob> {
+  async read(jobId: string, options: CallOptions = {}): Promise<ParsingJob> {
     return askService(this.#access, reportCalls.reading, options, ({ reports }, abort) => reports.getJob(jobId, abort));
   }
 

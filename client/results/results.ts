@@ -38,7 +38,7 @@ export class ResultOperations {
    * @throws OrderNotFound if none of the user's orders has the reference
    * @throws ServiceNotConfigured
    */
-  async of(which: WhichResults, options: CallOptions = {}): Promise<Results> {
+  async read(which: WhichResults, options: CallOptions = {}): Promise<Results> {
     const { orderId, transactionId, ...found } = namedThing(which, [
       ['orderId'],
       ['transactionId'],

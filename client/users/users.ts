@@ -104,7 +104,7 @@ export class UserOperations {
    * The latest deletion of a user, under way or ended, as long as the namespace retains it.
    * @throws DeletionNotFound
    */
-  async deletion(userId: string, options: CallOptions = {}): Promise<DeletionHandle> {
+  async getDeletionHandle(userId: string, options: CallOptions = {}): Promise<DeletionHandle> {
     requireAddressable(userId);
     const workflow = this.#calls.client.workflow.getHandle(deleteUserId(userId));
     if (!(await this.#calls.call(userCalls.reading, options, () => exists(workflow)))) {
@@ -185,7 +185,7 @@ export class UserOperations {
    * All users of the team, a page per call. Deadline: 30 seconds a page.
    * @throws ReadInvalid
    */
-  list(which?: Pick<UserListOptions, 'pageSize'>, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
+  readAll(which?: Pick<UserListOptions, 'pageSize'>, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
     // If an unknown field were ignored, all users would be listed.
     checkRead('The list', which ?? {}, { pageSize: 'a whole number above 0' });
     return listFromService(this.#access, userCalls.reading, options, ({ users }, abort) =>
@@ -199,12 +199,12 @@ export class UserOperations {
   }
 
   /** `NotFound` for an unknown user, and for one that is scheduled for deletion. */
-  async get(userId: string, options: CallOptions = {}): Promise<User> {
+  async read(userId: string, options: CallOptions = {}): Promise<User> {
     return askService(this.#access, userCalls.reading, options, ({ users }, abort) => users.get(userId, abort));
   }
 
   /** The user with the product's own reference, or `NotFound`. */
-  async resolve(clientUserId: string, options: CallOptions = {}): Promise<User> {
+  async readByClientUserId(clientUserId: string, options: CallOptions = {}): Promise<User> {
     return askService(this.#access, userCalls.reading, options, ({ users }, abort) =>
       users.resolve(clientUserId, abort),
     );
@@ -218,7 +218,7 @@ export class UserOperations {
   }
 
   /** The latest demographics; `NotFound` if none were set. */
-  async demographics(userId: string, options: CallOptions = {}): Promise<Demographics> {
+  async readDemographics(userId: string, options: CallOptions = {}): Promise<Demographics> {
     return askService(this.#access, userCalls.reading, options, ({ users }, abort) =>
       users.getDemographics(userId, abort),
     );
@@ -239,7 +239,7 @@ export class UserOperations {
    * A link to the hosted portal. It is a credential: anyone who has it is logged in. `ServiceRefused` with status 422 if
    * the user has no demographics.
    */
-  async portalLink(userId: string, request: PortalUrlRequest, options: CallOptions = {}): Promise<PortalUrl> {
+  async createPortalLink(userId: string, request: PortalUrlRequest, options: CallOptions = {}): Promise<PortalUrl> {
     return askService(this.#access, userCalls.service, options, ({ portal }, abort) =>
       portal.createUrl(userId, request, abort),
     );

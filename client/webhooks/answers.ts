@@ -60,7 +60,7 @@ export const answers = {
     log: 'error',
     meaning: 'The signed body is not a JSON object; it waits among the rejected events.',
     remedy:
-      "Look at it there (`labops rejected list`) and check the endpoint's configuration: it is sending something other than events.",
+      "Look at it there (`labops rejected-events list`) and check the endpoint's configuration: it is sending something other than events.",
   },
   not_handled: {
     status: 204,
@@ -122,7 +122,7 @@ export const answers = {
     status: 204,
     log: 'warn',
     meaning: 'Not all of the health data could be stored; the event waits among the rejected events.',
-    remedy: 'Read its reason (`labops rejected list`), fix the cause and replay it, or discard it.',
+    remedy: 'Read its reason (`labops rejected-events list`), fix the cause and replay it, or discard it.',
   },
   health_data_unwanted: {
     status: 204,

@@ -86,7 +86,7 @@ export function appointmentRoutes(app: FastifyInstance, lab: LabOperations): voi
 }
 
 async function visitOf(lab: LabOperations, reference: string): Promise<Visit> {
-  const { orderId } = await (await lab.orders.get({ reference })).state();
+  const { orderId } = await (await lab.orders.getHandle({ reference })).state();
   if (orderId === undefined) throw new NotYours('The order is still being placed: come back in a moment');
   const [handle, order] = await Promise.all([handleOf(lab, orderId), lab.orders.read(orderId)]);
   const state = await handle.state();
@@ -98,7 +98,7 @@ async function visitOf(lab: LabOperations, reference: string): Promise<Visit> {
 /** The one that is being arranged, or was: only the first visit to the page starts one. */
 async function handleOf(lab: LabOperations, orderId: string): Promise<AppointmentHandle> {
   try {
-    return await lab.appointments.get({ orderId });
+    return await lab.appointments.getHandle({ orderId });
   } catch (error) {
     if (!(error instanceof errors.AppointmentNotFound)) throw error;
     return lab.appointments.start({ orderId });

@@ -18,7 +18,7 @@ export function importRoutes(app: FastifyInstance, lab: LabOperations): void {
     requireStaff(request);
     const entered = fieldsOf(request);
     const act = async () => {
-      const { user_id: userId } = await lab.users.resolve(entered['client_user_id'] ?? '');
+      const { user_id: userId } = await lab.users.readByClientUserId(entered['client_user_id'] ?? '');
       const { method } = await lab.catalogue.labTest(entered['lab_test_id'] ?? '');
       const { first_name = '', last_name = '' } = entered;
       const reference = newReference(userId);
@@ -43,7 +43,7 @@ export function importRoutes(app: FastifyInstance, lab: LabOperations): void {
   app.get('/staff/imports/:reference', async (request, reply) => {
     requireStaff(request);
     const { reference } = request.params as { reference: string };
-    const orderId = await (await lab.orders.get({ reference })).orderId();
+    const orderId = await (await lab.orders.getHandle({ reference })).orderId();
     return show(reply, 'Imported', html`<p>The order is <strong id="order">${orderId}</strong>.</p>`, {
       audience: 'staff',
     });

@@ -26,14 +26,14 @@ export function linkRoutes(app: FastifyInstance, lab: LabOperations): void {
 
   /** What the password step answered to the user's browser, which posts it here. */
   app.post('/links/:provider/login', async (request, reply) => {
-    const link = await lab.links.get(which(request));
+    const link = await lab.links.getHandle(which(request));
     await link.reportLinkResult(request.body as Record<string, unknown>);
     return reply.redirect(`/links/${link.provider}`, 303);
   });
 
   app.post('/links/:provider/code', (request, reply) => {
     const act = async () => {
-      const link = await lab.links.get(which(request));
+      const link = await lab.links.getHandle(which(request));
       const { outcome, attemptsLeft } = await link.submitMfaCode(fieldsOf(request)['code'] ?? '');
       const wrong = wrongCode[outcome];
       if (wrong !== undefined) throw new FieldProblem('code', `${wrong} ${attemptsLeft} attempts are left.`);
@@ -44,7 +44,7 @@ export function linkRoutes(app: FastifyInstance, lab: LabOperations): void {
 
   app.post('/links/:provider/cancel', (request, reply) => {
     const act = async () => {
-      const link = await lab.links.get(which(request));
+      const link = await lab.links.getHandle(which(request));
       await link.cancel();
       return `/links/${link.provider}`;
     };
@@ -92,7 +92,7 @@ async function devicesPage(lab: LabOperations, reply: FastifyReply, userId: stri
 }
 
 async function linkPage(lab: LabOperations, request: FastifyRequest, reply: FastifyReply, problem?: Problem) {
-  const link = await lab.links.get(which(request));
+  const link = await lab.links.getHandle(which(request));
   const state = await link.state();
   const here = `/links/${link.provider}`;
   const isOpen = state.outcome === undefined;

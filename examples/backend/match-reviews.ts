@@ -27,7 +27,7 @@ export function matchReviewRoutes(app: FastifyInstance, lab: LabOperations): voi
 async function decide(lab: LabOperations, id: string, action: string, entered: Record<string, string>): Promise<void> {
   const { orderId, note } = entered;
   const noted = note === undefined ? {} : { note };
-  const review = await lab.matchReviews.get({ rawResultId: id });
+  const review = await lab.matchReviews.getHandle({ rawResultId: id });
   if (action === 'accept') await review.accept({ ...noted, ...(orderId !== undefined && { orderId }) });
   else if (action === 'reject') await review.reject(noted);
   else if (action === 'unsure') await review.markUnsure(noted);
@@ -35,7 +35,7 @@ async function decide(lab: LabOperations, id: string, action: string, entered: R
 
 async function reviewPage(lab: LabOperations, reply: FastifyReply, id: string, problem?: Problem) {
   const [state, item] = await Promise.all([
-    lab.matchReviews.get({ rawResultId: id }).then((review) => review.state()),
+    lab.matchReviews.getHandle({ rawResultId: id }).then((review) => review.state()),
     readIfShown(lab, id),
   ]);
   const { resolvedOrderId, allowedActions, outcome } = state;

@@ -22,7 +22,7 @@ export function orderRoutes(app: FastifyInstance, lab: LabOperations, notificati
 
   /** Every change as a server-sent event: nothing is polled, because the notifications come to this process. */
   app.get('/orders/:reference/events', async (request, reply) => {
-    const order = await lab.orders.get({ reference: referenceOf(request) });
+    const order = await lab.orders.getHandle({ reference: referenceOf(request) });
     reply.hijack();
     reply.raw.writeHead(200, { 'content-type': 'text/event-stream' });
     const closed = new AbortController();
@@ -41,7 +41,7 @@ export function orderRoutes(app: FastifyInstance, lab: LabOperations, notificati
     const reference = referenceOf(request);
     const entered = fieldsOf(request);
     const act = async () => {
-      const order = await lab.orders.get({ reference });
+      const order = await lab.orders.getHandle({ reference });
       await order.register({
         user_id: userOf(request),
         sample_id: entered['sample_id'] ?? '',
@@ -58,7 +58,7 @@ export function orderRoutes(app: FastifyInstance, lab: LabOperations, notificati
   app.post('/orders/:reference/cancel', (request, reply) => {
     const reference = referenceOf(request);
     const act = async () => {
-      const order = await lab.orders.get({ reference });
+      const order = await lab.orders.getHandle({ reference });
       requireConsent((await visitOf(lab, await order.state()))?.appointment, fieldsOf(request));
       await order.cancel();
       return `/orders/${reference}`;
@@ -79,7 +79,7 @@ async function orderPage(
   sent?: Sent,
 ): Promise<FastifyReply> {
   const options = { status: sent ? 422 : 200 };
-  const state = await (await lab.orders.get({ reference })).state().catch((error: unknown) => notPlaced(error));
+  const state = await (await lab.orders.getHandle({ reference })).state().catch((error: unknown) => notPlaced(error));
   if ('sentence' in state) return show(reply, 'Your order was not placed', notPlacedPart(state));
   const now = html`${phaseLine(state.phase)}
     <p>We wait for ${state.waiting.for}.</p>
@@ -160,7 +160,7 @@ const follow = html`<p id="news" role="status"></p>
   )}`;
 
 async function cancelPage(lab: LabOperations, reply: FastifyReply, reference: string, problem?: Problem) {
-  const state = await (await lab.orders.get({ reference })).state();
+  const state = await (await lab.orders.getHandle({ reference })).state();
   const appointment = (await visitOf(lab, state))?.appointment;
   const isWalkIn = appointment?.type === 'patient_service_center' && appointment.status !== 'cancelled';
   const content = html`<p>A kit that has been shipped cannot be cancelled any more.</p>
@@ -178,7 +178,7 @@ async function visitOf(
 ): Promise<AppointmentState | undefined> {
   if (orderId === undefined) return undefined;
   try {
-    return await (await lab.appointments.get({ orderId })).state();
+    return await (await lab.appointments.getHandle({ orderId })).state();
   } catch (error) {
     if (error instanceof errors.AppointmentNotFound) return undefined;
     throw error;

@@ -36,7 +36,7 @@ export function reportRoutes(app: FastifyInstance, lab: LabOperations, folder: s
   });
 
   app.get('/reports/:reference', async (request, reply) => {
-    const report = await lab.reports.get({ reference: referenceOf(request) });
+    const report = await lab.reports.getHandle({ reference: referenceOf(request) });
     return reportPage(reply, report, await stateOf(report));
   });
 }

@@ -9,7 +9,7 @@ import { NotYours, referenceOf } from './session.js';
 export function resultRoutes(app: FastifyInstance, lab: LabOperations): void {
   app.get('/orders/:reference/results', async (request, reply) => {
     const reference = referenceOf(request);
-    const { metadata, results } = await (await lab.orders.get({ reference })).results();
+    const { metadata, results } = await (await lab.orders.getHandle({ reference })).results();
     const rows = (Array.isArray(results) ? results : []).map((value) => [
       value.name,
       html`${value.result} ${value.unit}`,
@@ -25,7 +25,7 @@ export function resultRoutes(app: FastifyInstance, lab: LabOperations): void {
 
   /** The latest kit's, because a lost one was replaced. */
   const orderIdOf = async (reference: string) => {
-    const { orderId } = await (await lab.orders.get({ reference })).state();
+    const { orderId } = await (await lab.orders.getHandle({ reference })).state();
     if (orderId === undefined) throw new NotYours('The order is still being placed');
     return orderId;
   };

@@ -107,7 +107,7 @@ async function listPage(
   of: WebhookPlace,
   sent?: { entered: Record<string, string>; problem: Problem },
 ): Promise<FastifyReply> {
-  const endpoints = await lab.webhooks.list(of);
+  const endpoints = await lab.webhooks.readAll(of);
   const rows = endpoints.map((endpoint): Part[] => [
     html`<a href="${pages}/${endpoint.id}">${endpoint.url ?? endpoint.id}</a>`,
     endpoint.eventTypes.join(', ') || 'all',
@@ -120,7 +120,7 @@ async function listPage(
 }
 
 async function endpointPage(lab: LabOperations, reply: FastifyReply, of: WebhookPlace, id: string, problem?: Problem) {
-  const [endpoint, headers] = [await lab.webhooks.get(of, id), await headersPart(lab, of, id)];
+  const [endpoint, headers] = [await lab.webhooks.read(of, id), await headersPart(lab, of, id)];
   const here = `${pages}/${id}`;
   const fields: Field[] = [
     { ...url, value: endpoint.url ?? '' },
@@ -147,7 +147,7 @@ function times({ createdAt, updatedAt }: WebhookEndpoint): Html {
 /** Without encryption the headers are not read, because one of them may be a credential: the page says so. */
 async function headersPart(lab: LabOperations, of: WebhookPlace, id: string): Promise<Html> {
   try {
-    const { headers, sensitive } = await lab.webhooks.headers(of, id);
+    const { headers, sensitive } = await lab.webhooks.readHeaders(of, id);
     const written = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
     const field: Field = {
       ...{ name: 'headers', label: 'All headers', type: 'area', required: false, value: written.join('\n') },

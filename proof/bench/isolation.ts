@@ -79,7 +79,7 @@ async function readyToRegister({ sandbox }: Stage, side: Side): Promise<() => Pr
   const moved = await sandbox.move(placed.id, { status: 'with_customer', webhook: false });
   const { order, kit_sample_id: sampleId } = moved;
   await handOver(side, snapshotOf(order, usualInstallation), { notifies: true });
-  const handle = await side.labs.orders.get({ orderId: order.id });
+  const handle = await side.labs.orders.getHandle({ orderId: order.id });
   await handle.state();
   return () => handle.register(registration(sampleId ?? ''));
 }

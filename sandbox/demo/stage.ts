@@ -203,7 +203,7 @@ export class Stage {
 
   /** True if the lab service knows the user. */
   async isUser(userId: string): Promise<boolean> {
-    return this.#scenery.operations.users.get(userId).then(
+    return this.#scenery.operations.users.read(userId).then(
       () => true,
       (error: unknown) => {
         if (error instanceof errors.NotFound) return false;

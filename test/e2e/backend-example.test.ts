@@ -206,7 +206,7 @@ describe(`pages, ${driver}:`, () => {
     await staff.send('Give it to this order', { Order: orderId, 'Note for the service': 'Invented: same birth date' });
     expect(await staff.text()).toContain(`It belongs to the order ${orderId}.`);
     // Its workflow is started by its webhook.
-    const found = await eventually(() => lab.labs.orders.get({ orderId }));
+    const found = await eventually(() => lab.labs.orders.getHandle({ orderId }));
     expect(await found.result()).toMatchObject({ outcome: 'completed' });
   });
 

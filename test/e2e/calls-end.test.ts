@@ -52,7 +52,7 @@ test('while the lab service is away, calls that need the order end by their dead
   const reference = `away-${randomUUID()}`;
   const { orders } = product();
   await orders.place(kitFor(userId, reference));
-  const order = await orders.get({ reference });
+  const order = await orders.getHandle({ reference });
   const deadline = '1s';
   const orderId = randomUUID();
   const calls = [
@@ -90,7 +90,7 @@ test('a call that is aborted rejects with the reason, and what was started goes 
 
 test('a wait that is longer than its deadline says what goes on', async () => {
   const { orderId } = await lab.place();
-  const order = await product().orders.get({ orderId });
+  const order = await product().orders.getHandle({ orderId });
   const { error } = await end(() => order.result({ deadline: '500ms' }));
   expect(error).toBeInstanceOf(errors.TimedOut);
   expect((error as Error).message).toMatch(/^No answer within 500 ms\. The order has not ended yet and continues/);
@@ -114,7 +114,7 @@ test('without a worker every call ends, and names the task queue that nobody pol
     () => link.state({ deadline: '40s' }),
     () => users.requestDeletion({ userId: randomUUID() }, { deadline }),
     () => rejectedEvents.count({ deadline }),
-    () => webhooks.list({ orgId: 'org', teamId: 'alone', environment: 'sandbox' }, { deadline }),
+    () => webhooks.readAll({ orgId: 'org', teamId: 'alone', environment: 'sandbox' }, { deadline }),
   ];
   for (const { error } of await Promise.all(calls.map(end))) {
     expect(error).toBeInstanceOf(errors.NoWorker);
@@ -130,7 +130,7 @@ test('an order id that only a worker can resolve to its chain names the task que
   const forwarder = { workflowId: kitOrderId(orderId), taskQueue, args: [], typedSearchAttributes };
   await lab.rig.client.workflow.start(kitOrderName, forwarder);
   // The client's own task queue has a worker, the order's has none.
-  const { error } = await end(() => product().orders.get({ orderId }, { deadline: '10s' }));
+  const { error } = await end(() => product().orders.getHandle({ orderId }, { deadline: '10s' }));
   expect(error).toBeInstanceOf(errors.NoWorker);
   expect(error).toMatchObject({ taskQueue });
 });
@@ -142,9 +142,9 @@ test('an error for a Temporal that is down, or a missing namespace, names it and
   const { orders, links } = lost;
   const calls = [
     () => orders.place(kitFor(randomUUID(), 'nowhere'), { deadline: '2s' }),
-    () => orders.get({ reference: 'nowhere' }, { deadline: '2s' }),
+    () => orders.getHandle({ reference: 'nowhere' }, { deadline: '2s' }),
     () => orders.list({ all: true }, { deadline: '2s' }).next(),
-    () => links.get({ userId: randomUUID(), provider: 'invented' }),
+    () => links.getHandle({ userId: randomUUID(), provider: 'invented' }),
   ];
   for (const { error } of await Promise.all(calls.map(endOnce))) {
     expect(error).toBeInstanceOf(errors.TemporalUnreachable);
@@ -162,7 +162,7 @@ test('an error for a Temporal that is down, or a missing namespace, names it and
   const strange = product(lab.rig.taskQueue, elsewhere);
   for (const call of [
     () => strange.orders.place(kitFor(randomUUID(), 'strange')),
-    () => strange.orders.get({ reference: 'strange' }),
+    () => strange.orders.getHandle({ reference: 'strange' }),
     () => strange.orders.list({ all: true }).next(),
   ]) {
     const { error } = await endOnce(call);
@@ -221,7 +221,7 @@ test('the lab values of an order that has ended are read without a worker', asyn
   });
   const { url: baseUrl, apiKey } = lab.service;
   const labs = new LabOperations(client, { taskQueue: lab.rig.taskQueue, service: { baseUrl, apiKey } });
-  const order = await labs.orders.get({ orderId }, { deadline: '60s' });
+  const order = await labs.orders.getHandle({ orderId }, { deadline: '60s' });
   expect(await order.results({ deadline: '60s' })).toMatchObject({ results: expect.any(Array) as unknown });
   await labs.close();
   expect(ofWorkers.filter((method) => way.count(method) > 0)).toEqual([]);

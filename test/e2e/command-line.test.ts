@@ -64,7 +64,7 @@ describe('an order', () => {
     expect(await answer(labopsProcess(lab, args, { input: JSON.stringify(input) }))).toEqual({
       reference: input.reference,
     });
-    const handle = await lab.labs.orders.get({ reference: input.reference });
+    const handle = await lab.labs.orders.getHandle({ reference: input.reference });
     // Only then is it placed.
     const orderId = await handle.orderId();
     expect(await lab.ordersOf(input.order.user_id ?? '')).toMatchObject([{ order: { id: orderId } }]);
@@ -92,7 +92,7 @@ describe('an order', () => {
   test('is shown by its reference and by its id, with its timeline', async () => {
     const { reference, orderId } = await placed();
     await lab.sandbox.move(orderId, 'transit_customer');
-    const handle = await lab.labs.orders.get({ orderId });
+    const handle = await lab.labs.orders.getHandle({ orderId });
     await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
     expect(await json('orders', 'show', orderId)).toMatchObject({
       orderId,
@@ -281,7 +281,7 @@ describe('an appointment', () => {
 
 describe('a command on rejected events', () => {
   test('says that the worker keeps none if it has no database', async () => {
-    const { code, stderr } = await run('rejected', 'list');
+    const { code, stderr } = await run('rejected-events', 'list');
     expect(code).toBe(1);
     expect(stderr).toMatch(
       /^StoreNotConfigured: HEALTH_DATA is off.*\. Set DATABASE_URL for every worker and ingress, unless .*\n$/,

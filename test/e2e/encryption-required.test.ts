@@ -79,7 +79,7 @@ test('a client without keys is refused before it sends anything, if the worker e
   await expect(raw(placeKitOrderId(reference)).describe()).rejects.toThrow('not found');
 
   const { handle, orderId } = await lab.place();
-  const blindly = await new LabOperations(blind(), { taskQueue }).orders.get({ orderId });
+  const blindly = await new LabOperations(blind(), { taskQueue }).orders.getHandle({ orderId });
   await expect(blindly.cancel()).rejects.toThrow(/The worker encrypts, and this client has no keys/);
   expect(await handle.state()).toMatchObject({ phase: 'awaiting_registration' });
   const shown = await labops(lab, ['orders', 'cancel', orderId]);

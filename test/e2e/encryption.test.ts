@@ -113,7 +113,7 @@ test('a client without keys learns what it lacks', async () => {
   const { reference, userId, handle } = await lab.place();
   await handle.orderId();
   const { orders } = new LabOperations(withoutKeys(), { taskQueue: lab.rig.taskQueue });
-  await expect(orders.get({ reference })).rejects.toThrow(errors.EncryptionKeysMissing);
+  await expect(orders.getHandle({ reference })).rejects.toThrow(errors.EncryptionKeysMissing);
   await expect(orders.place(kitFor(userId, reference))).rejects.toThrow(/dataConverter: labDataConverter/);
 });
 
@@ -122,11 +122,11 @@ test('a client that connects by itself takes the keys from its setting, or those
   vi.stubEnv('TEMPORAL_ADDRESS', lab.rig.address);
   vi.stubEnv('LABOPS_ENCRYPTION_KEYS', encryptionKeys);
   const byItself = await LabOperations.connect({ taskQueue: lab.rig.taskQueue });
-  expect(await (await byItself.orders.get({ reference })).state()).toMatchObject({ reference });
+  expect(await (await byItself.orders.getHandle({ reference })).state()).toMatchObject({ reference });
   await byItself.close();
   vi.stubEnv('LABOPS_ENCRYPTION_KEYS', key('of-another-deployment'));
   const given = await LabOperations.connect({ encryptionKeys });
-  expect(await (await given.orders.get({ reference })).state()).toMatchObject({ reference });
+  expect(await (await given.orders.getHandle({ reference })).state()).toMatchObject({ reference });
   await given.close();
   await expect(LabOperations.connect({ encryptionKeys: 'nonsense' })).rejects.toThrow(/^The key ring is not /);
 });
@@ -137,11 +137,11 @@ test('what another key encrypted is readable after a change of keys, and unreada
   await new LabOperations(withOldKey(), { taskQueue, deadline: 'none' }).orders.place(
     kitFor(await lab.newUser(), reference),
   );
-  const handle = await lab.labs.orders.get({ reference });
+  const handle = await lab.labs.orders.getHandle({ reference });
   expect(await handle.state()).toMatchObject({ reference });
 
   const { orders } = new LabOperations(withKeys(withoutOldKey), { taskQueue });
-  await expect(orders.get({ reference })).rejects.toThrow('encrypted with key "old"');
+  await expect(orders.getHandle({ reference })).rejects.toThrow('encrypted with key "old"');
 });
 
 const endpointPlace = { orgId: inventedOrgId, teamId: inventedTeamId, environment: 'sandbox' };

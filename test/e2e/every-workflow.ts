@@ -142,14 +142,14 @@ async function startAppointment(lab: Stack): Promise<LongWork> {
       await handle.cancel();
       expect(await handle.result()).toMatchObject({ outcome: 'cancelled' });
       // Its webhook has started a workflow of the order.
-      await cancelled(await lab.labs.orders.get({ orderId: order.id }));
+      await cancelled(await lab.labs.orders.getHandle({ orderId: order.id }));
     },
   };
 }
 
 async function startReview(lab: Stack): Promise<LongWork> {
   const { id: rawResultId } = await lab.sandbox.createMatchReview();
-  const handle = await eventually(() => lab.labs.matchReviews.get({ rawResultId }));
+  const handle = await eventually(() => lab.labs.matchReviews.getHandle({ rawResultId }));
   const expectPhase = async (phase: string) => {
     await expect.poll(async () => (await handle.state()).phase, patience).toBe(phase);
   };
@@ -270,7 +270,7 @@ function startWithoutHandles(lab: Stack, eventId: string): Work[] {
     (id) => run(lab, operatorCallName, id, call),
   ];
   const callers: Caller[] = [
-    [operatorCallName, webhookEndpointsId(place), () => lab.labs.webhooks.list(place)],
+    [operatorCallName, webhookEndpointsId(place), () => lab.labs.webhooks.readAll(place)],
     ['reconcileOrders', reconcileOrdersId(lab.rig.taskQueue, range), () => lab.labs.orders.reconcile(range)],
     [
       fetchWorkoutStreamName,

@@ -76,7 +76,7 @@ export function examplePages(): { lab: Stack; pages: ExamplePages } {
     const account = `account-${randomUUID()}`;
     await visitor.open('/');
     await visitor.send('Sign in', { Account: account });
-    const { user_id: userId } = await lab.labs.users.resolve(account);
+    const { user_id: userId } = await lab.labs.users.readByClientUserId(account);
     return Object.assign(visitor, { account, userId });
   };
   const pages: ExamplePages = {

@@ -137,11 +137,11 @@ describe.each([
 
       // The worker, not the ingress, lists, replays and discards what cannot be handled.
       await expect.poll(() => labs.rejectedEvents.count(), patience).toBe(1);
-      const { events, waiting } = await labs.rejectedEvents.list();
+      const { events, waiting } = await labs.rejectedEvents.listPage();
       expect(waiting).toBe(1);
       expect(events).toMatchObject([{ eventType: 'daily.data.activity.created' }]);
       const env = { TASK_QUEUE: deployment.taskQueue };
-      const operator = (...args: string[]) => labops(lab, ['rejected', ...args, '--json'], { env });
+      const operator = (...args: string[]) => labops(lab, ['rejected-events', ...args, '--json'], { env });
       expect(await answer(operator('list'))).toMatchObject({ waiting: 1, events: [{ id: events[0]?.id }] });
       expect(await answer(operator('replay', '--all', '--type', 'an.invented.type'))).toMatchObject({ left: {} });
       // It still has no key: it is put aside again.

@@ -34,7 +34,7 @@ test('a link is carried from its token to the connection, and the product is not
   expect(lab.receiver.aboutLinksOf(user.userId)).toMatchObject([{ id, type: 'link.ended', data }]);
   expect(await user.submit(rightCode), 'sent again after the end').toMatchObject({ outcome: 'connected' });
   expect(await codesSent(lab)).toBe(2);
-  await expect(lab.labs.links.get({ userId: user.userId, provider: 'invented_band' })).rejects.toThrow(
+  await expect(lab.labs.links.getHandle({ userId: user.userId, provider: 'invented_band' })).rejects.toThrow(
     errors.LinkNotFound,
   );
 });

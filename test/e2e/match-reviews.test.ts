@@ -14,23 +14,23 @@ test('an operator accepts a result that a webhook reported: its order ends with 
   const [, orderId = ''] = orderIds;
   const listed = async () => {
     const { reviews } = await answer<{ reviews: { rawResultId: string; attention: string[] }[] }>(
-      labops(lab, ['reviews', 'list', '--phase', 'awaiting decision', '--attention', '--json'], { env }),
+      labops(lab, ['match-reviews', 'list', '--phase', 'awaiting decision', '--attention', '--json'], { env }),
     );
     return reviews;
   };
   await expect.poll(listed, patience).toMatchObject([{ rawResultId: id, attention: ['decision_needed'] }]);
-  const ambiguous = await labops(lab, ['reviews', 'accept', id], { env });
+  const ambiguous = await labops(lab, ['match-reviews', 'accept', id], { env });
   expect(ambiguous).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^DecisionRefused: .*to be chosen/) as string,
   });
-  const accept = ['reviews', 'accept', id, '--order', orderId, '--note-file', '-', '--json'];
+  const accept = ['match-reviews', 'accept', id, '--order', orderId, '--note-file', '-', '--json'];
   const input = 'Testperson Imaginary called';
   const state = await answer<MatchReviewState>(labops(lab, accept, { env, input }));
   expect(state).toMatchObject({ outcome: 'accepted', resolvedOrderId: orderId });
   expect(await answer(labops(lab, accept, { env, input }))).toMatchObject({ outcome: 'accepted' });
   // Its workflow is started by its webhook.
-  const order = await eventually(() => lab.labs.orders.get({ orderId }));
+  const order = await eventually(() => lab.labs.orders.getHandle({ orderId }));
   expect(await order.result()).toMatchObject({ outcome: 'completed' });
   await expect
     .poll(() => lab.receiver.accepted.filter(({ subject }) => subject === id).map(({ type }) => type), patience)

@@ -39,7 +39,9 @@ test('orders are listed by phase, by user and by attention, and leave each list 
   expect(summary).toMatchObject({ rootOrderId: lost, orderIds: [lost], reference: `lost-${userId}`, userId });
   expect(summary).toMatchObject({ phase: 'failed', attention: ['decision_needed'] });
 
-  const decided = await (await lab.labs.orders.get({ orderId: lost })).resolveProblem('replace', { orderId: lost });
+  const decided = await (
+    await lab.labs.orders.getHandle({ orderId: lost })
+  ).resolveProblem('replace', { orderId: lost });
   expect(decided.attention).toEqual([]);
   await expect.poll(() => listed({ userId, attention: true }), patience).toEqual([]);
   await expect.poll(() => listed({ userId, phase: 'failed' }), patience).toEqual([]);
@@ -96,12 +98,12 @@ test('an order is found by its reference and by every order id of its chain', as
   const state = await followed(handle);
   expect(state.chain.map((link) => link.orderId)).toEqual([orderId, replacement, redraw.id]);
   for (const which of [{ reference }, { orderId }, { orderId: replacement }, { orderId: redraw.id }]) {
-    const found = await lab.labs.orders.get(which);
+    const found = await lab.labs.orders.getHandle(which);
     expect(await found.orderId(), JSON.stringify(which)).toBe(orderId);
     expect(await found.state()).toEqual(state);
   }
-  await expect(lab.labs.orders.get({ orderId: randomUUID() })).rejects.toThrow(errors.OrderNotFound);
-  await expect(lab.labs.orders.get({ reference: 'never-used' })).rejects.toThrow(errors.OrderNotFound);
+  await expect(lab.labs.orders.getHandle({ orderId: randomUUID() })).rejects.toThrow(errors.OrderNotFound);
+  await expect(lab.labs.orders.getHandle({ reference: 'never-used' })).rejects.toThrow(errors.OrderNotFound);
 
   const { typedSearchAttributes: attributes } = await lab.rig.client.workflow.getHandle(kitOrderId(orderId)).describe();
   expect(attributes.get(labReferenceKey)).toBe(reference);

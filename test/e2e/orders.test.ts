@@ -69,8 +69,10 @@ test('a kit order is carried from placement to results, and the product is notif
 
 test('an order that nobody placed through the product is adopted by its first webhook', async () => {
   const { order } = await lab.sandbox.createOrder();
-  await expect.poll(() => lab.labs.orders.get({ orderId: order.id }).catch(() => undefined), patience).toBeDefined();
-  const handle = await lab.labs.orders.get({ orderId: order.id });
+  await expect
+    .poll(() => lab.labs.orders.getHandle({ orderId: order.id }).catch(() => undefined), patience)
+    .toBeDefined();
+  const handle = await lab.labs.orders.getHandle({ orderId: order.id });
   await move(order.id, [...toCustomer, ...toResults]);
   const result = await handle.result();
   expect(result).toMatchObject({ outcome: 'completed', rootOrderId: order.id });
@@ -87,7 +89,7 @@ test('a redraw whose webhook names no transaction is forwarded to its chain', as
   const forwarder = lab.rig.client.workflow.getHandle(kitOrderId(redraw.id));
   const phase = async () => (await forwarder.describe()).typedSearchAttributes.get(labPhaseKey);
   await expect.poll(phase, patience).toBe(forwardedPhase);
-  const byRedraw = await lab.labs.orders.get({ orderId: redraw.id });
+  const byRedraw = await lab.labs.orders.getHandle({ orderId: redraw.id });
   expect(await byRedraw.orderId()).toBe(orderId);
   await move(redraw.id, [...toCustomer, ...toResults]);
 

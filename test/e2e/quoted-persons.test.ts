@@ -138,20 +138,20 @@ describe('a refusal that quotes a person', () => {
 
   test('the caller alone reads the refusal of webhook endpoints', async () => {
     const place: WebhookPlace = { orgId: inventedOrgId, teamId: inventedTeamId, environment: 'sandbox' };
-    await refusedEvery('/v1/org/**', () => lab.labs.webhooks.list(place));
+    await refusedEvery('/v1/org/**', () => lab.labs.webhooks.readAll(place));
   });
 
   test('the caller alone reads the refusals of calls that the product makes itself', async () => {
     await quoting('/**');
     const userId = randomUUID();
     const calls = [
-      () => lab.labs.users.get(userId),
-      () => lab.labs.users.resolve('invented'),
+      () => lab.labs.users.read(userId),
+      () => lab.labs.users.readByClientUserId('invented'),
       () => lab.labs.users.createOrGet({ client_user_id: 'invented' }),
       () => lab.labs.users.update(userId, {}),
-      () => lab.labs.users.demographics(userId),
-      () => lab.labs.users.portalLink(userId, { context: 'communications' }),
-      () => lab.labs.users.list().next(),
+      () => lab.labs.users.readDemographics(userId),
+      () => lab.labs.users.createPortalLink(userId, { context: 'communications' }),
+      () => lab.labs.users.readAll().next(),
       () => service().orders.get(randomUUID()),
       () => service().orders.results(randomUUID()),
     ];

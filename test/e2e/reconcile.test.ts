@@ -67,7 +67,7 @@ describe('a range of time', () => {
       watermark: range.to,
       ...{ listed: 2, notified: 1, finished: 0, reopened: 1, passedOver: 0, critical: 0, matchReviews: 0 },
     });
-    const handle = await lab.labs.orders.get({ orderId: open });
+    const handle = await lab.labs.orders.getHandle({ orderId: open });
     await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
     expect(await lab.rig.client.workflow.getHandle(kitOrderId(ended)).result()).toMatchObject({
       outcome: 'completed',
@@ -95,7 +95,7 @@ describe('a range of time', () => {
     const orderId = await dashboardOrder('transit_customer');
     const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
     expect(await lab.labs.orders.reconcile(range)).toMatchObject({ notified: 1 });
-    const handle = await lab.labs.orders.get({ orderId });
+    const handle = await lab.labs.orders.getHandle({ orderId });
     await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
     for (const status of toTheEnd.slice(1)) await lab.sandbox.move(orderId, status);
     expect(await lab.labs.orders.reconcile(range)).toMatchObject({ listed: 1, finished: 0, reopened: 1 });
@@ -129,7 +129,7 @@ describe('a range of time', () => {
     // Reported at moments of the client's choice, of which one at least lies between two pages.
     expect(reported.some(({ listed, pagesToGo = 0 }) => listed > 0 && listed < 53 && pagesToGo > 0)).toBe(true);
     for (const orderId of [orders[0], orders[50], orders[52]]) {
-      expect((await (await lab.labs.orders.get({ orderId: orderId ?? '' })).state()).orderId).toBe(orderId);
+      expect((await (await lab.labs.orders.getHandle({ orderId: orderId ?? '' })).state()).orderId).toBe(orderId);
     }
   });
 });
@@ -146,7 +146,7 @@ describe('the schedule', () => {
     const second = await scheduledPass();
     expect(Date.parse(second.watermark)).toBeGreaterThan(Date.parse(first.watermark));
     expect(second).toMatchObject({ listed: 1, notified: 1, reopened: 0 });
-    expect((await (await lab.labs.orders.get({ orderId: later })).state()).phase).toBe('in_transit_to_customer');
+    expect((await (await lab.labs.orders.getHandle({ orderId: later })).state()).phase).toBe('in_transit_to_customer');
     await lab.untilListedAsEnded(ended, 1);
   });
 
@@ -180,7 +180,7 @@ describe('the schedule', () => {
     await lab.sandbox.changeSettings({ criticalFilter: 'interpretation' });
     expect((await scheduledPass()).critical).toBe(1);
     await lab.sandbox.changeSettings({ criticalFilter: 'both' });
-    const handle = await lab.labs.orders.get({ orderId });
+    const handle = await lab.labs.orders.getHandle({ orderId });
     await expect
       .poll(async () => (await handle.state()).attention, patience)
       .toMatchObject([{ reason: 'critical_result' }]);

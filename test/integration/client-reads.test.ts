@@ -95,21 +95,21 @@ test('lab values are read by order, by transaction, and by reference', async () 
   const lost = await newKit({ user_id: userId, passthrough: 'labops/default:-:ref-1:1' });
   await newKit({ user_id: userId, passthrough: `labops/default:${lost.id}:ref-1:2` });
   await newKit({ user_id: userId, passthrough: 'labops/default:-:ref-10:1' });
-  const byReference = () => lab.results.of({ reference: 'ref-1', userId: userId.toUpperCase() });
-  await expect(lab.results.of({ orderId: lost.id })).rejects.toBeInstanceOf(errors.NotFound);
+  const byReference = () => lab.results.read({ reference: 'ref-1', userId: userId.toUpperCase() });
+  await expect(lab.results.read({ orderId: lost.id })).rejects.toBeInstanceOf(errors.NotFound);
   await expect(byReference()).rejects.toBeInstanceOf(errors.NotFound);
 
   // It arrives after all: the replacement has no results, and its sample has to be taken once more.
   for (const status of toResults.slice(0, -1)) await control.move(lost.id, status);
   const { order: redraw } = await control.redraw(lost.id);
   for (const status of toResults) await control.move(redraw.id, status);
-  const results = await lab.results.of({ orderId: redraw.id });
+  const results = await lab.results.read({ orderId: redraw.id });
   expect(results).toMatchObject({ metadata: { status: 'final' }, order_transaction: { orders: [{}, {}] } });
   expect(results.results).toHaveLength(3);
   const transactionId = results.order_transaction?.id ?? '';
-  expect(await lab.results.of({ transactionId })).toMatchObject({ results: results.results });
+  expect(await lab.results.read({ transactionId })).toMatchObject({ results: results.results });
   expect(await byReference()).toMatchObject({ results: results.results });
-  await expect(lab.results.of({ reference: 'ref-2', userId })).rejects.toBeInstanceOf(errors.OrderNotFound);
+  await expect(lab.results.read({ reference: 'ref-2', userId })).rejects.toBeInstanceOf(errors.OrderNotFound);
 });
 
 test.each([
@@ -123,13 +123,13 @@ test.each([
 ])('what is to be read must be one thing: %o', async (which) => {
   const { lab } = await backend();
   const refusal = { name: 'ReadInvalid', fields: [{ field: 'which' }] };
-  await expect(lab.results.of(which as never)).rejects.toMatchObject(refusal);
+  await expect(lab.results.read(which as never)).rejects.toMatchObject(refusal);
   await expect(lab.documents.results(which as never)).rejects.toMatchObject(refusal);
 });
 
 test('what cannot be a reference is not repeated in an error', async () => {
   const { lab } = await backend();
-  const failure = lab.results.of({ reference: 'testperson@example.com', userId: 'user-1' });
+  const failure = lab.results.read({ reference: 'testperson@example.com', userId: 'user-1' });
   await expect(failure).rejects.toMatchObject({ name: 'ReadInvalid', fields: [{ field: 'reference' }] });
   await expect(failure).rejects.not.toThrow('example.com');
 });
@@ -208,9 +208,9 @@ test('a stream outlives its call, and ends with the reason of the signal', async
 test('a parsing job is read with its values', async () => {
   const { lab, control } = await backend();
   const { id } = await control.createJob();
-  expect((await lab.reports.job(id)).data ?? null).toBeNull();
+  expect((await lab.reports.read(id)).data ?? null).toBeNull();
   await control.moveJob(id, { status: 'completed', results: 'sample' });
-  const job = await lab.reports.job(id);
+  const job = await lab.reports.read(id);
   expect(job.status).toBe('completed');
   expect(job.data?.results.length).toBeGreaterThan(0);
 });
@@ -271,8 +271,8 @@ test('without access to the service everything that is read from it says so', as
   const lab = new LabOperations(temporal());
   await expect(lab.orders.read('order-1')).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
   expect(() => lab.orders.search({ all: true })).toThrow(errors.ServiceNotConfigured);
-  await expect(lab.results.of({ orderId: 'order-1' })).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
-  await expect(lab.reports.job('job-1')).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
+  await expect(lab.results.read({ orderId: 'order-1' })).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
+  await expect(lab.reports.read('job-1')).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
   expect(() => lab.catalogue.labTests()).toThrow(errors.ServiceNotConfigured);
   await expect(lab.documents.requisition('order-1')).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
 });
@@ -297,22 +297,22 @@ test('a backend needs one import for a user’s whole life', async () => {
   expect(created).toBe(true);
   const again = await users.createOrGet({ client_user_id: 'client 1' });
   expect(again).toMatchObject({ created: false, user: { user_id: user.user_id } });
-  expect(await users.get(user.user_id)).toMatchObject({ client_user_id: 'client 1' });
-  expect(await users.resolve('client 1')).toMatchObject({ user_id: user.user_id });
+  expect(await users.read(user.user_id)).toMatchObject({ client_user_id: 'client 1' });
+  expect(await users.readByClientUserId('client 1')).toMatchObject({ user_id: user.user_id });
 
-  await expect(users.demographics(user.user_id)).rejects.toBeInstanceOf(errors.NotFound);
-  await expect(users.portalLink(user.user_id, { context: 'launch' })).rejects.toMatchObject({
+  await expect(users.readDemographics(user.user_id)).rejects.toBeInstanceOf(errors.NotFound);
+  await expect(users.createPortalLink(user.user_id, { context: 'launch' })).rejects.toMatchObject({
     name: errors.ServiceRefused.name,
     status: 422,
   });
   await users.setDemographics(user.user_id, demographics);
-  expect(await users.demographics(user.user_id)).toMatchObject({ first_name: 'Testperson' });
-  const { url, expires_in: seconds } = await users.portalLink(user.user_id, { context: 'launch' });
+  expect(await users.readDemographics(user.user_id)).toMatchObject({ first_name: 'Testperson' });
+  const { url, expires_in: seconds } = await users.createPortalLink(user.user_id, { context: 'launch' });
   expect(url).toMatch(/^https:/);
   expect(seconds).toBeGreaterThan(0);
 
   await users.update(user.user_id, { client_user_id: 'client 2' });
   const ids = [];
-  for await (const each of users.list({ pageSize: 1 })) ids.push(each.client_user_id);
+  for await (const each of users.readAll({ pageSize: 1 })) ids.push(each.client_user_id);
   expect(ids).toEqual(['client 2']);
 });

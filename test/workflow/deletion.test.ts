@@ -66,7 +66,7 @@ test('an undo on day 6 restores user and data, and names the connections that ar
 test('a user that the service does not know is reported as such', async () => {
   const leavingUser = new LeavingUser(stage, { user_id: '00000000-0000-4000-8000-000000000000', client_user_id: '' });
   await expect(leavingUser.requestDeletion()).rejects.toBeInstanceOf(errors.UserUnknown);
-  const handle = await stage.product.users.deletion(leavingUser.userId);
+  const handle = await stage.product.users.getDeletionHandle(leavingUser.userId);
   expect(await handle.result()).toMatchObject({ outcome: 'unknown_user' });
   expect(leavingUser.notified).toEqual([]);
 });

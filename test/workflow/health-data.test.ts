@@ -169,7 +169,7 @@ describe('the list', () => {
     const ids: string[] = [];
     for (let n = 0; n < 3; n += 1) ids.push(await storeRejected({ ...unknown(), event_type: type }));
     await storeRejected(unknown(), 'unreadable: odd');
-    const page = await stage.product.rejectedEvents.list({ eventType: type, limit: 2 });
+    const page = await stage.product.rejectedEvents.listPage({ eventType: type, limit: 2 });
     expect(page).toMatchObject({ waiting: before + 4, next: ids[1] });
     expect(page.events.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
     expect(page.events[0]).toEqual({
@@ -181,9 +181,9 @@ describe('the list', () => {
       state: 'waiting',
     });
     const all = [];
-    for await (const { id } of stage.product.rejectedEvents.all({ eventType: type, limit: 2 })) all.push(id);
+    for await (const { id } of stage.product.rejectedEvents.list({ eventType: type, limit: 2 })) all.push(id);
     expect(all).toEqual(ids.toReversed());
-    expect(await stage.product.rejectedEvents.list({ reason: 'unreadable', limit: 1 })).toMatchObject({
+    expect(await stage.product.rejectedEvents.listPage({ reason: 'unreadable', limit: 1 })).toMatchObject({
       events: [{ reason: 'unreadable: odd' }],
     });
   });
@@ -193,7 +193,7 @@ describe('the list', () => {
       { eventType: 'Testperson Invented, Springfield', userId: 'Testperson', reason: 'not_handled' },
       { id: randomUUID(), body: '{}' },
     );
-    const page = await stage.product.rejectedEvents.list({ limit: 1 });
+    const page = await stage.product.rejectedEvents.listPage({ limit: 1 });
     expect(page.events[0]).not.toHaveProperty('eventType');
     expect(JSON.stringify(page)).not.toContain('Testperson');
   });
@@ -289,7 +289,7 @@ describe('discarding', () => {
       errors.RejectedEventSettled,
     );
     expect(await store().rejected.get(id)).toMatchObject({ state: 'discarded', body: null });
-    expect(await stage.product.rejectedEvents.list({ state: 'discarded', limit: 1 })).toMatchObject({
+    expect(await stage.product.rejectedEvents.listPage({ state: 'discarded', limit: 1 })).toMatchObject({
       events: [{ id, discardReason: 'a test of the sender', settledAt: expect.any(String) as string }],
     });
   });
@@ -328,7 +328,7 @@ test('histories hold nothing of the events', async () => {
   const { rejectedEvents, started } = watchedClient();
   const userId = randomUUID();
   const id = await storeRejected(glucose(userId, [sample(at, 4711)]));
-  await rejectedEvents.list();
+  await rejectedEvents.listPage();
   await rejectedEvents.replay(id);
   await rejectedEvents.discard(await storeRejected(unknown()), 'not wanted');
   expect(started).toHaveLength(3);

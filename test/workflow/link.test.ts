@@ -124,12 +124,12 @@ test('a link that has ended and that nobody started again is refused, and starts
   await link.handle.linkUrl();
   await link.handle.cancel();
   await stage.finish(link.workflowId);
-  const found = await stage.product.links.get({ userId: link.handle.userId, provider });
+  const found = await stage.product.links.getHandle({ userId: link.handle.userId, provider });
   for (const handle of [link.handle, found]) await expect(handle.linkUrl()).rejects.toBeInstanceOf(LinkEnded);
   expect(await found.state()).toMatchObject({ outcome: 'cancelled' });
   expect(await stage.sandbox.linkTokens()).toHaveLength(1);
   for (const userId of ['nobody', 'a/b']) {
-    await expect(stage.product.links.get({ userId, provider })).rejects.toBeInstanceOf(LinkNotFound);
+    await expect(stage.product.links.getHandle({ userId, provider })).rejects.toBeInstanceOf(LinkNotFound);
   }
 });
 

@@ -38,7 +38,7 @@ async function unmatched(wanted: NewReview = {}, policy?: MatchReviewPolicy): Pr
   if (policy || wanted.webhook === false) {
     await stage.product.matchReviews.start({ rawResultId: id, ...(policy && { policy }) });
   }
-  const handle = await eventually(() => stage.product.matchReviews.get({ rawResultId: id }));
+  const handle = await eventually(() => stage.product.matchReviews.getHandle({ rawResultId: id }));
   stage.onClear(() => stage.cancelIfRunning(matchReviewId(id)));
   const until = (expected: Partial<MatchReviewState>) =>
     eventually(async () => {
@@ -107,7 +107,7 @@ describe('a result that a person accepts', () => {
     const [orderId = ''] = review.orderIds;
     const [first, second] = await Promise.all([review.handle.accept({ orderId }), review.handle.accept({ orderId })]);
     expect(second).toMatchObject({ outcome: first.outcome, resolvedOrderId: orderId });
-    const loud = await stage.product.matchReviews.get({ rawResultId: review.id.toUpperCase() });
+    const loud = await stage.product.matchReviews.getHandle({ rawResultId: review.id.toUpperCase() });
     expect(loud.rawResultId).toBe(review.id);
     await review.handle.result();
     expect(await review.handle.accept({ orderId })).toMatchObject({ outcome: 'accepted', resolvedOrderId: orderId });

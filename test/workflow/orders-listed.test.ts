@@ -34,7 +34,7 @@ describe('an order that the service does not take', () => {
     const { reference } = input;
     await failsOnce(placeKitOrderId(reference));
     const placing = { phase: 'placing', reference, userId: input.order.user_id, attention: [] };
-    expect(await (await stage.product.orders.get({ reference })).state()).toMatchObject(placing);
+    expect(await (await stage.product.orders.getHandle({ reference })).state()).toMatchObject(placing);
     await eventually(async () => expect(await references({ phase: 'placing' })).toEqual([reference]));
     expect(await references({ userId: input.order.user_id })).toEqual([reference]);
 

@@ -73,7 +73,7 @@ describe('a submitted report', () => {
     await stage.syncClock();
     const { id, user_id: userId } = await stage.sandbox.createJob({ outcome: 'stuck' });
     await stage.sandbox.moveJob(id, 'processing');
-    const handle = await eventually(() => stage.product.reports.get({ jobId: id }));
+    const handle = await eventually(() => stage.product.reports.getHandle({ jobId: id }));
     const report = new Report(stage, handle, id);
     stage.onClear(() => endJob(stage, id));
     await report.expectState({ phase: 'parsing', userId });
@@ -99,7 +99,7 @@ describe('a submission', () => {
     await report.result();
     expect(await (await start(stage, given)).jobId()).toBe(report.jobId);
     expect(await uploads()).toBe(1);
-    const found = await stage.product.reports.get({ reference: given.reference });
+    const found = await stage.product.reports.getHandle({ reference: given.reference });
     expect(await found.jobId()).toBe(report.jobId);
   });
 
@@ -223,7 +223,7 @@ test('a submission that a backend starts without search attributes sets them its
 
 test('a job that was never reported is not found, nor is one with an impossible id', async () => {
   for (const jobId of ['11111111-2222-4333-8444-555566667777', '../job', '']) {
-    await expect(stage.product.reports.get({ jobId })).rejects.toBeInstanceOf(errors.ReportNotFound);
+    await expect(stage.product.reports.getHandle({ jobId })).rejects.toBeInstanceOf(errors.ReportNotFound);
   }
-  await expect(stage.product.reports.get({ reference: 'a b' })).rejects.toBeInstanceOf(errors.ReportInvalid);
+  await expect(stage.product.reports.getHandle({ reference: 'a b' })).rejects.toBeInstanceOf(errors.ReportInvalid);
 });

@@ -386,7 +386,7 @@ export class Stage {
 
   /** The chain of an order that nobody placed through `place`. */
   async follow(orderId: string): Promise<Kit> {
-    return new Kit(this, await this.product.orders.get({ orderId }), orderId);
+    return new Kit(this, await this.product.orders.getHandle({ orderId }), orderId);
   }
 
   /**

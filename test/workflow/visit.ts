@@ -57,7 +57,7 @@ export class Visit {
 
   /** The workflow that a webhook has started. */
   static async adopted(stage: Stage, orderId: string): Promise<Visit> {
-    const handle = await eventually(() => stage.product.appointments.get({ orderId }));
+    const handle = await eventually(() => stage.product.appointments.getHandle({ orderId }));
     const visit = new Visit(stage, handle);
     stage.onClear(() => stage.cancelIfRunning(visit.workflowId));
     return visit;

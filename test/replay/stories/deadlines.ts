@@ -37,7 +37,7 @@ async function followedOf({ temporal, labs }: Stage, orderId: string): Promise<K
   for (;;) {
     try {
       await temporal.workflow.getHandle(kitOrderId(orderId)).describe();
-      return await labs.orders.get({ orderId });
+      return await labs.orders.getHandle({ orderId });
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
       await sleep(50);

@@ -10,7 +10,7 @@ export async function unmatched(stage: Stage, policy?: MatchReviewPolicy): Promi
   const { id: rawResultId } = await stage.sandbox.createMatchReview({ webhook: policy === undefined });
   if (policy) await stage.labs.matchReviews.start({ rawResultId, policy });
   for (;;) {
-    const handle = await stage.labs.matchReviews.get({ rawResultId }).catch(() => undefined);
+    const handle = await stage.labs.matchReviews.getHandle({ rawResultId }).catch(() => undefined);
     if (!handle) {
       await sleep(50);
       continue;
@@ -51,7 +51,7 @@ export const matchReviews: readonly Story[] = [
     const workflowId = reconcileScheduleId('lab-operations');
     const pass = { workflowId, taskQueue: 'lab-operations', args: [] };
     await stage.temporal.workflow.execute(reconcileOrdersName, pass);
-    const handle = await stage.labs.matchReviews.get({ rawResultId });
+    const handle = await stage.labs.matchReviews.getHandle({ rawResultId });
     await handle.reject();
     await handle.result();
     return { 'reviews-reconciled': workflowId };

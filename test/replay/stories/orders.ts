@@ -165,7 +165,7 @@ export const orders: readonly Story[] = [
       args: [input],
     });
     await placing.result();
-    const handle = await stage.labs.orders.get({ reference });
+    const handle = await stage.labs.orders.getHandle({ reference });
     await handle.cancel();
     await handle.result();
     return { 'placed-elsewhere': workflowId };
@@ -210,7 +210,7 @@ function isWithinSeconds(until: string | undefined): boolean {
 async function found(stage: Stage, orderId: string): Promise<KitOrderHandle> {
   for (;;) {
     try {
-      return await stage.labs.orders.get({ orderId });
+      return await stage.labs.orders.getHandle({ orderId });
     } catch (error) {
       if (!(error instanceof errors.OrderNotFound)) throw error;
       await sleep(50);

@@ -17,7 +17,7 @@ export const webhooks: readonly Story[] = [
     };
     const { endpoint } = await webhooks.register(place, { url: 'https://labs.example.com/webhooks' });
     await remember('webhook-registered');
-    await webhooks.list(place);
+    await webhooks.readAll(place);
     await remember('webhooks-listed');
     const input = { do: 'rotateWebhookSecret', ...place, webhookId: endpoint.id };
     const rotation = { workflowId, taskQueue: 'lab-operations', args: [input] };

@@ -27,7 +27,7 @@ describe('a deletion is refused before anything is started', () => {
     'with the user id %j',
     async (userId) => {
       expect(await faultsIn({ userId })).toEqual(['userId']);
-      await expect(users.deletion(userId as string)).rejects.toBeInstanceOf(errors.DeletionInvalid);
+      await expect(users.getDeletionHandle(userId as string)).rejects.toBeInstanceOf(errors.DeletionInvalid);
     },
   );
 
@@ -41,13 +41,13 @@ describe('a deletion is refused before anything is started', () => {
 
 test('users are read from the service: without it every call says what is missing', async () => {
   const calls = [
-    () => users.get('user-1'),
-    () => users.resolve('client-1'),
+    () => users.read('user-1'),
+    () => users.readByClientUserId('client-1'),
     () => users.createOrGet({ client_user_id: 'client-1' }),
     () => users.update('user-1', {}),
-    () => users.demographics('user-1'),
-    () => users.portalLink('user-1', { context: 'launch' }),
-    async () => users.list().next(),
+    () => users.readDemographics('user-1'),
+    () => users.createPortalLink('user-1', { context: 'launch' }),
+    async () => users.readAll().next(),
   ];
   for (const call of calls) await expect(call).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
 });
@@ -110,8 +110,10 @@ describe('an order is refused before anything is started', () => {
   );
 
   test('a search by an invalid reference is refused before anything is started', async () => {
-    await expect(orders.get({ reference: undefined as unknown as string })).rejects.toBeInstanceOf(errors.OrderInvalid);
-    await expect(reports.get({ reference: 'a b' })).rejects.toBeInstanceOf(errors.ReportInvalid);
+    await expect(orders.getHandle({ reference: undefined as unknown as string })).rejects.toBeInstanceOf(
+      errors.OrderInvalid,
+    );
+    await expect(reports.getHandle({ reference: 'a b' })).rejects.toBeInstanceOf(errors.ReportInvalid);
   });
 });
 
@@ -166,8 +168,8 @@ test('a link, an appointment or a review is refused before anything is started, 
   const faults = await faultsOf(lab.appointments.start(visit as never), errors.AppointmentInvalid);
   expect(faults).toEqual(['orderId', 'policy']);
   await expect(lab.matchReviews.start(review)).rejects.toBeInstanceOf(errors.MatchReviewInvalid);
-  await expect(lab.matchReviews.get(review)).rejects.toBeInstanceOf(errors.MatchReviewNotFound);
-  await expect(lab.appointments.get(visit)).rejects.toBeInstanceOf(errors.AppointmentNotFound);
+  await expect(lab.matchReviews.getHandle(review)).rejects.toBeInstanceOf(errors.MatchReviewNotFound);
+  await expect(lab.appointments.getHandle(visit)).rejects.toBeInstanceOf(errors.AppointmentNotFound);
 });
 
 test.each([
@@ -287,14 +289,14 @@ const nothing = undefined as never;
 const referenced = { client_user_id: 'x' } as never;
 
 test.each<[string, string, () => Promise<unknown>]>([
-  ['an order by nothing', 'OrderInvalid', () => orders.get(nothing)],
-  ['an order by a bare reference', 'OrderInvalid', () => orders.get('order-1' as never)],
-  ['an order by an id that was never set', 'OrderInvalid', () => orders.get({ orderId: nothing })],
-  ['a report by nothing', 'ReportInvalid', () => reports.get(null as never)],
+  ['an order by nothing', 'OrderInvalid', () => orders.getHandle(nothing)],
+  ['an order by a bare reference', 'OrderInvalid', () => orders.getHandle('order-1' as never)],
+  ['an order by an id that was never set', 'OrderInvalid', () => orders.getHandle({ orderId: nothing })],
+  ['a report by nothing', 'ReportInvalid', () => reports.getHandle(null as never)],
   ['service centres near nothing', 'ReadInvalid', () => appointments.sites(null as never)],
   ['orders of everybody', 'ReadInvalid', () => orders.search({}).next()],
   ['orders by a bare user id', 'ReadInvalid', () => orders.search('user-1' as never).next()],
-  ['users by their own reference', 'ReadInvalid', () => users.list(referenced).next()],
+  ['users by their own reference', 'ReadInvalid', () => users.readAll(referenced).next()],
   ['lab tests by null', 'ReadInvalid', () => catalogue.labTests(null as never).next()],
   ['notifications of nothing', 'NotificationNotFound', () => notifications.state(nothing)],
   ['notifications of a text', 'NotificationNotFound', () => notifications.resend('x'.repeat(100_000))],
@@ -313,7 +315,7 @@ test('no notifications wait under an ID that no workflow of ours can have', asyn
 test.each([null, '', 'soon', true, 0, 5000, '5000', '5 ', Number.NaN, {}, '0s'])(
   'a deadline of %j is refused with what it must be',
   async (deadline) => {
-    const call = orders.get({ reference: 'order-1' }, { deadline: deadline as never });
+    const call = orders.getHandle({ reference: 'order-1' }, { deadline: deadline as never });
     await expect(call).rejects.toThrow(
       /^A deadline must be 'none', a duration with its unit, such as '5s', of at least 1ms, not /,
     );

@@ -51,7 +51,7 @@ const userId = randomUUID();
 describe('a Temporal that accepts connections and never answers', () => {
   test.each<[string, (lab: LabOperations) => Promise<unknown>, string]>([
     ['place', ({ orders }) => orders.place(kitFor(userId, 'silent')), 'It may have been started nevertheless: '],
-    ['get', ({ orders }) => orders.get({ reference: 'silent' }), 'Nothing was changed: ask again.'],
+    ['get', ({ orders }) => orders.getHandle({ reference: 'silent' }), 'Nothing was changed: ask again.'],
     [
       'delete',
       ({ webhooks }) => webhooks.delete({ orgId: 'org', teamId: 'team', environment: 'sandbox' }, 'endpoint'),
@@ -71,8 +71,8 @@ describe('a Temporal that accepts connections and never answers', () => {
 describe('a lab service that never answers is not mistaken for Temporal:', () => {
   test.each<[string, (lab: LabOperations) => Promise<unknown>, string]>([
     ['createOrGet', ({ users }) => users.createOrGet({ client_user_id: 'invented' }), 'The lab service may still '],
-    ['get', ({ users }) => users.get(userId), 'Nothing was changed: ask again.'],
-    ['list', ({ users }) => users.list().next(), 'Nothing was changed: ask again.'],
+    ['get', ({ users }) => users.read(userId), 'Nothing was changed: ask again.'],
+    ['list', ({ users }) => users.readAll().next(), 'Nothing was changed: ask again.'],
     [
       'cancellationReasons',
       ({ appointments }) => appointments.cancellationReasons(),

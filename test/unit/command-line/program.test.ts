@@ -73,12 +73,12 @@ describe('wrong usage exits with 2, prints nothing on standard output, and says 
     ['webhooks delete ep_1 --org-id o --team-id t --environment sandbox', /use --yes/],
     ['appointments choose order-1', /required option '--slot <slot-id>' not specified/],
     ['appointments choose order-1 --slot s --notes-file /nowhere', /The file \/nowhere cannot be read/],
-    ['rejected list --state lost', /Allowed choices are waiting, replayed, discarded/],
-    ['rejected replay', /Give one event's id, or --all/],
-    ['rejected replay 17 --all', /Give one event's id/],
-    ['rejected replay --type some.type', /Give one event's id/],
-    ['rejected discard 17', /required option '--reason <text>' not specified/],
-    ['rejected discard 17 --reason invented', /use --yes/],
+    ['rejected-events list --state lost', /Allowed choices are waiting, replayed, discarded/],
+    ['rejected-events replay', /Give one event's id, or --all/],
+    ['rejected-events replay 17 --all', /Give one event's id/],
+    ['rejected-events replay --type some.type', /Give one event's id/],
+    ['rejected-events discard 17', /required option '--reason <text>' not specified/],
+    ['rejected-events discard 17 --reason invented', /use --yes/],
     ['reconcile --from 2026-01-01', /required option '--to <time>' not specified/],
     ['replay --open 200', /is part of the worker, not of this package/],
     ['doctor', /is part of the worker, not of this package/],
@@ -146,7 +146,7 @@ describe('a file', () => {
   ])('that breaks a rule is wrong usage: %s', async (line, content, name) => {
     const lab = unconnected();
     // Its chain is not looked up: what breaks a rule is refused before anything is sent.
-    Object.assign(lab.orders, { get: () => Promise.resolve(new KitOrderHandle(undefined as never, {})) });
+    Object.assign(lab.orders, { getHandle: () => Promise.resolve(new KitOrderHandle(undefined as never, {})) });
     const terminal = new RecordedTerminal({ files: { '-': JSON.stringify(content) } });
     const { code, stdout, stderr } = await labops(line, terminal, () => Promise.resolve(lab));
     expect(stderr).toMatch(new RegExp(`^${name}: `));
@@ -241,10 +241,10 @@ describe('Ctrl-C', () => {
     ['appointments request order-1 --provider invented', 'appointments show order-1'],
     ['appointments reschedule order-1 --slot s-1', 'appointments show order-1'],
     ['appointments cancel order-1', 'appointments show order-1'],
-    ['reviews start r-1', 'reviews show r-1'],
-    ['reviews accept r-1', 'reviews show r-1'],
-    ['reviews reject r-1', 'reviews show r-1'],
-    ['reviews unsure r-1', 'reviews show r-1'],
+    ['match-reviews start r-1', 'match-reviews show r-1'],
+    ['match-reviews accept r-1', 'match-reviews show r-1'],
+    ['match-reviews reject r-1', 'match-reviews show r-1'],
+    ['match-reviews unsure r-1', 'match-reviews show r-1'],
     ['notifications resend kit-order/o-1', 'notifications show kit-order/o-1'],
     ['notifications discard kit-order/o-1 n-1 --yes', 'notifications show kit-order/o-1'],
     [`webhooks register ${place} --url https://labs.example.com`, 'webhooks list'],
@@ -253,8 +253,8 @@ describe('Ctrl-C', () => {
     [`webhooks headers w-1 ${place} --set-file -`, 'webhooks list'],
     [`webhooks rotate w-1 ${place}`, 'webhooks list'],
     [`webhooks delete w-1 ${place} --yes`, 'webhooks list'],
-    ['rejected replay --all', 'rejected list'],
-    ['rejected discard 17 --reason invented --yes', 'rejected list'],
+    ['rejected-events replay --all', 'rejected-events list'],
+    ['rejected-events discard 17 --reason invented --yes', 'rejected-events list'],
     ['orders set-policy --all --file -', 'orders set-policy'],
     ['reconcile --from 2026-01-01 --to 2026-01-02', 'the same command'],
   ];
@@ -267,13 +267,20 @@ describe('Ctrl-C', () => {
   });
 
   const reading = [
-    ...['orders', 'links', 'reports', 'appointments', 'reviews', 'notifications', 'webhooks', 'rejected'].map(
-      (area) => `${area} list`,
-    ),
-    ...['orders', 'links', 'reports', 'users', 'appointments', 'reviews', 'notifications', 'webhooks'].map(
+    ...[
+      'orders',
+      'links',
+      'reports',
+      'appointments',
+      'match-reviews',
+      'notifications',
+      'webhooks',
+      'rejected-events',
+    ].map((area) => `${area} list`),
+    ...['orders', 'links', 'reports', 'users', 'appointments', 'match-reviews', 'notifications', 'webhooks'].map(
       (area) => `${area} show`,
     ),
-    ...['orders', 'links', 'reports', 'appointments', 'reviews'].map((area) => `${area} watch`),
+    ...['orders', 'links', 'reports', 'appointments', 'match-reviews'].map((area) => `${area} watch`),
     ...['links url', 'appointments slots', 'doctor', 'replay'],
   ];
 
@@ -417,7 +424,7 @@ describe('labops appointments', () => {
   test('slots prints a lack of them as a sentence for people, and as an empty list for programs', async () => {
     const none = { slots: [], timezone: 'America/Phoenix' };
     const handle = { slots: () => Promise.resolve(none) };
-    const lab = { appointments: { get: () => Promise.resolve(handle) }, close: () => Promise.resolve() } as never;
+    const lab = { appointments: { getHandle: () => Promise.resolve(handle) }, close: () => Promise.resolve() } as never;
     const slots = (line = '') => labops(`appointments slots order-1${line}`, new RecordedTerminal(), async () => lab);
     expect(await slots()).toMatchObject({ code: 0, stdout: 'No slots in these days.\n' });
     const { code, stdout } = await slots(' --json');
