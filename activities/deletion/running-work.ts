@@ -5,28 +5,15 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
 } from '@temporalio/client';
-import { bookAppointmentName, cancelUpdate as cancelAppointmentUpdate } from '../../protocol/appointment/messages.js';
+import * as appointments from '../../protocol/appointment/messages.js';
 import { canonicalId, deleteUserId, isAddressable, kitOrderId, parsingJobId } from '../../protocol/ids.js';
-import {
-  deletionResultVersion,
-  type DeleteUserResult,
-  type RunningWork,
-  type WorkFate,
-} from '../../protocol/deletion/messages.js';
-import { cancelUpdate as cancelLinkUpdate, linkProviderName } from '../../protocol/link/messages.js';
+import * as deletions from '../../protocol/deletion/messages.js';
+import * as links from '../../protocol/link/messages.js';
 import { appointmentPhases, linkPhases, orderPhases, phasesOf, reportPhases } from '../../protocol/phases.js';
-import { cancelUpdate, kitOrderName, type KitOrderResult } from '../../protocol/order/messages.js';
-import {
-  cancelUpdate as cancelPlacingUpdate,
-  placeKitOrderName,
-  type PlacingEnd,
-} from '../../protocol/order/placing-messages.js';
-import { cancelUpdate as cancelReportUpdate, parsingJobName } from '../../protocol/report/messages.js';
-import {
-  cancelUpdate as cancelSubmissionUpdate,
-  submitReportName,
-  type SubmissionEnd,
-} from '../../protocol/report/submission-messages.js';
+import * as orders from '../../protocol/order/messages.js';
+import * as placings from '../../protocol/order/placing-messages.js';
+import * as reports from '../../protocol/report/messages.js';
+import * as submissions from '../../protocol/report/submission-messages.js';
 import { forwardedPhase, labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { endedRunsOf, listed, readable } from '../workflow-runs.js';
@@ -36,20 +23,20 @@ import { hasEndpoint } from '../notifications/notifications.js';
  * The workflows that are a user's running work, and the update by which each is cancelled.
  */
 const cancelledBy: Readonly<Record<string, string | undefined>> = {
-  [kitOrderName]: cancelUpdate.name,
-  [placeKitOrderName]: cancelPlacingUpdate.name,
-  [linkProviderName]: cancelLinkUpdate.name,
-  [submitReportName]: cancelSubmissionUpdate.name,
-  [parsingJobName]: cancelReportUpdate.name,
-  [bookAppointmentName]: cancelAppointmentUpdate.name,
+  [orders.kitOrderName]: orders.cancelUpdate.name,
+  [placings.placeKitOrderName]: placings.cancelUpdate.name,
+  [links.linkProviderName]: links.cancelUpdate.name,
+  [submissions.submitReportName]: submissions.cancelUpdate.name,
+  [reports.parsingJobName]: reports.cancelUpdate.name,
+  [appointments.bookAppointmentName]: appointments.cancelUpdate.name,
 };
 
 /** The phases in which a workflow of this name has ended, or is a forwarder. */
 const endedIn: Readonly<Record<string, readonly string[]>> = {
-  [kitOrderName]: [...phasesOf(orderPhases, 'end'), forwardedPhase],
-  [linkProviderName]: phasesOf(linkPhases, 'end'),
-  [parsingJobName]: phasesOf(reportPhases, 'end'),
-  [bookAppointmentName]: phasesOf(appointmentPhases, 'end'),
+  [orders.kitOrderName]: [...phasesOf(orderPhases, 'end'), forwardedPhase],
+  [links.linkProviderName]: phasesOf(linkPhases, 'end'),
+  [reports.parsingJobName]: phasesOf(reportPhases, 'end'),
+  [appointments.bookAppointmentName]: phasesOf(appointmentPhases, 'end'),
 };
 
 /** Shorter than the activity's timeout: a later answer would be lost. */
@@ -58,7 +45,7 @@ const longestCancelMs = 200_000;
 export function runningWorkActivities({ temporal, target }: Pick<ActivityDependencies, 'temporal' | 'target'>) {
   return {
     /** A user's running workflows, as visibility lists them: it lags by about a second. */
-    async findRunningWork(userId: string): Promise<{ work: RunningWork[]; notifies: boolean }> {
+    async findRunningWork(userId: string): Promise<{ work: deletions.RunningWork[]; notifies: boolean }> {
       const notifies = hasEndpoint(target);
       // Nothing that goes into a query may end its quotes.
       if (!isAddressable(userId)) return { work: [], notifies };
@@ -80,15 +67,15 @@ export function runningWorkActivities({ temporal, target }: Pick<ActivityDepende
       if (!isAddressable(userId)) return {};
       const workflowId = deleteUserId(userId);
       for (const { runId } of await endedRunsOf(temporal, workflowId)) {
-        const result = (await temporal.workflow.getHandle(workflowId, runId).result()) as DeleteUserResult;
-        const { outcome } = readable('a deletion', result, deletionResultVersion);
+        const result = (await temporal.workflow.getHandle(workflowId, runId).result()) as deletions.DeleteUserResult;
+        const { outcome } = readable('a deletion', result, deletions.deletionResultVersion);
         if (outcome === 'deleted' || outcome === 'undone') return { outcome };
       }
       return {};
     },
 
     /** Sends a workflow its own cancel command. Work that has ended in the meantime needs none. */
-    async cancelWork({ workflowId, name }: RunningWork): Promise<WorkFate> {
+    async cancelWork({ workflowId, name }: deletions.RunningWork): Promise<deletions.WorkFate> {
       const update = Object.hasOwn(cancelledBy, name) ? cancelledBy[name] : undefined;
       if (update === undefined) return { fate: 'not_cancelled', reason: 'NoCancelCommand' };
       return cancelBy(temporal, { workflowId, name }, update);
@@ -96,20 +83,24 @@ export function runningWorkActivities({ temporal, target }: Pick<ActivityDepende
   };
 }
 
-async function cancelBy(temporal: Client, { workflowId, name }: RunningWork, update: string): Promise<WorkFate> {
+async function cancelBy(
+  temporal: Client,
+  { workflowId, name }: deletions.RunningWork,
+  update: string,
+): Promise<deletions.WorkFate> {
   try {
     const workflow = temporal.workflow.getHandle(workflowId);
     const answer = await temporal.withDeadline(Date.now() + longestCancelMs, () =>
       workflow.executeUpdate(update, { args: [{}] }),
     );
     // An upload that could no longer be cancelled has made its job.
-    const job = name === submitReportName ? jobOf(answer as SubmissionEnd) : undefined;
-    if (job !== undefined) return await cancelBy(temporal, job, cancelReportUpdate.name);
+    const job = name === submissions.submitReportName ? jobOf(answer as submissions.SubmissionEnd) : undefined;
+    if (job !== undefined) return await cancelBy(temporal, job, reports.cancelUpdate.name);
     // In the same way, a placing has made its order.
-    const order = name === placeKitOrderName ? orderOf(answer as PlacingEnd) : undefined;
+    const order = name === placings.placeKitOrderName ? orderOf(answer as placings.PlacingEnd) : undefined;
     if (order !== undefined) return await cancelPlaced(temporal, order);
     // The service cannot cancel a report, and whatever it reports later is followed again.
-    return { fate: 'cancelled', ...(name === parsingJobName && { reason: 'NoLongerFollowed' }) };
+    return { fate: 'cancelled', ...(name === reports.parsingJobName && { reason: 'NoLongerFollowed' }) };
   } catch (error) {
     // Accepted by a run that has continued as new since: its answer cannot be read, and the work goes on.
     const isUnread = error instanceof WorkflowNotFoundError && /^update .*not found/i.test(error.message);
@@ -126,19 +117,19 @@ async function cancelBy(temporal: Client, { workflowId, name }: RunningWork, upd
 }
 
 /** An order whose placing was cancelled also cancels itself, so it may have ended already. */
-async function cancelPlaced(temporal: Client, order: RunningWork): Promise<WorkFate> {
-  const met = await cancelBy(temporal, order, cancelUpdate.name);
+async function cancelPlaced(temporal: Client, order: deletions.RunningWork): Promise<deletions.WorkFate> {
+  const met = await cancelBy(temporal, order, orders.cancelUpdate.name);
   if (met.fate !== 'ended') return met;
-  const { outcome } = (await temporal.workflow.getHandle(order.workflowId).result()) as KitOrderResult;
+  const { outcome } = (await temporal.workflow.getHandle(order.workflowId).result()) as orders.KitOrderResult;
   return { fate: outcome === 'cancelled' ? 'cancelled' : 'ended' };
 }
 
-function jobOf(end: SubmissionEnd): RunningWork | undefined {
-  return end.outcome === 'uploaded' ? { workflowId: parsingJobId(end.jobId), name: parsingJobName } : undefined;
+function jobOf(end: submissions.SubmissionEnd): deletions.RunningWork | undefined {
+  return end.outcome === 'uploaded' ? { workflowId: parsingJobId(end.jobId), name: reports.parsingJobName } : undefined;
 }
 
-function orderOf(end: PlacingEnd): RunningWork | undefined {
-  return end.outcome === 'placed' ? { workflowId: kitOrderId(end.orderId), name: kitOrderName } : undefined;
+function orderOf(end: placings.PlacingEnd): deletions.RunningWork | undefined {
+  return end.outcome === 'placed' ? { workflowId: kitOrderId(end.orderId), name: orders.kitOrderName } : undefined;
 }
 
 /**
