@@ -7,7 +7,7 @@ import { notificationActivities } from './notifications/notifications.js';
 import { orderActivities } from './order/orders.js';
 import { placingActivities } from './order/placing.js';
 import { chainActivities } from './order/chains.js';
-import { policyActivities } from './policies.js';
+import { policyActivities } from './policy.js';
 import { runningWorkActivities } from './deletion/running-work.js';
 import { userActivities } from './deletion/users.js';
 import { erasureActivities } from './deletion/erasure.js';

@@ -1,6 +1,6 @@
 /** The workflows that a worker runs, by the names they are started with. */
 export { bookAppointment } from './appointment/workflow.js';
-export { deliverNotifications } from './delivery.js';
+export { deliverNotifications } from './notifications/delivery.js';
 export { deleteUser } from './deletion/workflow.js';
 export { kitOrder } from './order/workflow.js';
 export { linkProvider } from './link/workflow.js';

@@ -6,7 +6,7 @@ import { matchReviewActivities } from '../../activities/match-review.js';
 import { notificationActivities } from '../../activities/notifications/notifications.js';
 import { orderActivities } from '../../activities/order/orders.js';
 import { placingActivities } from '../../activities/order/placing.js';
-import { policyActivities } from '../../activities/policies.js';
+import { policyActivities } from '../../activities/policy.js';
 import { reportActivities } from '../../activities/report/reports.js';
 import { runningWorkActivities } from '../../activities/deletion/running-work.js';
 import { userActivities } from '../../activities/deletion/users.js';
@@ -14,7 +14,7 @@ import type { NotificationsLeft } from '../../protocol/notifications/delivery.js
 import { deliverNotificationsId } from '../../protocol/ids.js';
 import type { Notification } from '../../protocol/notifications/notifications.js';
 import { carriedIn } from '../model/model.js';
-import { deliverNotifications } from '../../workflows/delivery.js';
+import { deliverNotifications } from '../../workflows/notifications/delivery.js';
 import { day, hour, second, type Life } from './life.js';
 import { Network, Receiver, type Handle } from './service.js';
 import type { Joins } from './recorded-run.js';

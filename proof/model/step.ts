@@ -1,5 +1,5 @@
 import type { Workflow } from '@temporalio/common';
-import type { PolicyQuestion } from '../../activities/policies.js';
+import type { PolicyQuestion } from '../../activities/policy.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { carriedIn, type Choose, type Model, type Move, type State, type Step } from './model.js';
 import { Run, type ActivityCall, type Answer, type End, type Message } from './run.js';

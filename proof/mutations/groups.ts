@@ -36,7 +36,7 @@ export const groups: Readonly<Record<string, Group>> = {
       ...['commands', 'grace', 'retrying', 'running-work', 'scheduling', 'workflow'],
     ),
   },
-  'delivery-glue': { isGlue: true, files: filesOf('workflows', 'delivery', 'delivery-intake') },
+  'delivery-glue': { isGlue: true, files: filesOf('workflows/notifications', 'delivery', 'intake') },
   'link-glue': { isGlue: true, files: filesOf('workflows/link', 'commands', 'reading', 'workflow') },
   'report-glue': {
     isGlue: true,

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { expect, test } from 'vitest';
-import { policyActivities, type PolicyQuestion } from '../../../activities/policies.js';
+import { policyActivities, type PolicyQuestion } from '../../../activities/policy.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 const ask = (question: PolicyQuestion) => policyActivities().resolvePolicy(question);

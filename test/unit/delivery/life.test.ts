@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { NotifyOutcome } from '../../../activities/notifications/notifications.js';
 import type { DeliveryState, NotificationsLeft } from '../../../protocol/notifications/delivery.js';
 import type { Notification } from '../../../protocol/notifications/notifications.js';
-import { deliverNotifications } from '../../../workflows/delivery.js';
+import { deliverNotifications } from '../../../workflows/notifications/delivery.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 
 /* The lives of deliveries: what an ended workflow could not deliver itself, and when the receiver is called for it. */

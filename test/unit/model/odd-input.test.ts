@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Run } from '../../../proof/model/run.js';
 import { deleteUser } from '../../../workflows/deletion/workflow.js';
-import { deliverNotifications } from '../../../workflows/delivery.js';
+import { deliverNotifications } from '../../../workflows/notifications/delivery.js';
 import { linkProvider } from '../../../workflows/link/workflow.js';
 import { kitOrder } from '../../../workflows/order/workflow.js';
 import { placeKitOrder } from '../../../workflows/order/placing.js';

@@ -8,20 +8,20 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import * as messages from '../protocol/notifications/delivery.js';
-import { deliverNotificationsId } from '../protocol/ids.js';
-import { isAlarm, isAlarmReminder, type Notification } from '../protocol/notifications/notifications.js';
-import { ofAttention } from '../protocol/search-attributes.js';
-import type { NotifyOutcome } from '../activities/notifications/notifications.js';
-import { activities, delivery as deliveryOptions } from './activities.js';
-import { askedPause, refusalOf, refuse } from './entity/commands.js';
-import { readNotificationsLeft } from './delivery-intake.js';
-import { continueInNewRun, isNewRunSuggested } from './entity/loop.js';
-import { code, moment, showToOperators, table } from './entity/operators.js';
-import { batchOf, inBrief } from './entity/outbox.js';
-import { iso, day, minute } from './entity/spans.js';
-import { noticeUnreadable } from './entity/unreadable.js';
-import { carriedOn, firstVersion } from './entity/versions.js';
+import * as messages from '../../protocol/notifications/delivery.js';
+import { deliverNotificationsId } from '../../protocol/ids.js';
+import { isAlarm, isAlarmReminder, type Notification } from '../../protocol/notifications/notifications.js';
+import { ofAttention } from '../../protocol/search-attributes.js';
+import type { NotifyOutcome } from '../../activities/notifications/notifications.js';
+import { activities, delivery as deliveryOptions } from '../activities.js';
+import { askedPause, refusalOf, refuse } from '../entity/commands.js';
+import { readNotificationsLeft } from './intake.js';
+import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
+import { code, moment, showToOperators, table } from '../entity/operators.js';
+import { batchOf, inBrief } from '../entity/outbox.js';
+import { iso, day, minute } from '../entity/spans.js';
+import { noticeUnreadable } from '../entity/unreadable.js';
+import { carriedOn, firstVersion } from '../entity/versions.js';
 
 /** The undelivered notifications of one workflow; plain JSON, goes through continue-as-new as it is. */
 interface Delivery {
