@@ -32,7 +32,7 @@ export type {
 } from './orders/orders.js';
 export type { EarlierFailure, ReconcileOptions } from './orders/reconciliation.js';
 export type { PlaceOptions } from './orders/placing.js';
-export type { OrderSearch } from './orders/order-search.js';
+export type { OrderSearch } from './orders/order-finder.js';
 export type { CancelledPlacing, KitOrderHandle, WhichOrder } from './orders/order-handle.js';
 export { answerFaults } from '../service/order/answers.js';
 export type {

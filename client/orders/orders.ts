@@ -28,9 +28,8 @@ import { askService, listFromService, type ServiceAccess } from '../service-call
 import { startOnce } from '../workflow-runs.js';
 import { goesOn } from '../workflow-calls.js';
 import { OrderEnded, orderErrorMap, OrderInvalid, ReferenceConflict } from './errors.js';
-import { findPlacement, findRootOrder } from './order-finder.js';
+import { findPlacement, findRootOrder, isSearched, serviceFilterOf, type OrderSearch } from './order-finder.js';
 import { KitOrderHandle, policyChanges, orderCalls } from './order-handle.js';
-import { isSearched, serviceFilterOf, type OrderSearch } from './order-search.js';
 import { checkPlacing, placingDigest, withCanonicalUser, type PlaceOptions } from './placing.js';
 import { reconcileRange, type ReconcileOptions } from './reconciliation.js';
 import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';

@@ -8,7 +8,7 @@ import { ReadInvalid } from '../errors.js';
 import { joinFaults, namedThing, referenceFaults } from '../input-faults.js';
 import { OrderNotFound } from '../orders/errors.js';
 import { orderCalls } from '../orders/order-handle.js';
-import { isOf } from '../orders/order-search.js';
+import { isOf } from '../orders/order-finder.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 
 /**
