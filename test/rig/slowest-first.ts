@@ -1,8 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Folders and files in the order in which they start. The longest waits start first, or the last file of the suite runs
- * alone while a core is idle. Measured; a file that is not named here starts with its folder.
+ * Folders and files in the order in which they start; a file that is not named here starts with its folder. Projects come one after
+ * the other: a file of another project between them would end a process, and with it the product that it has loaded and the stack
+ * that stands in it. Within a project the longest start first, or the last one runs alone while a core is idle. Measured.
  */
 const order = [
   'test/e2e/demo.test.ts',
@@ -11,18 +12,22 @@ const order = [
   'test/e2e/calls-end.test.ts',
   'test/e2e/reports.test.ts',
   'test/e2e/metrics.test.ts',
-  // In one go: a file of another project between them would end a process and the stack that stands in it.
+  'test/integration/client-package.test.ts',
   'test/e2e/',
-  // It takes both cores for a minute, in which the programs that the first files start would starve.
+  'test/integration/',
   'test/unit/checks.test.ts',
   'test/unit/model/',
-  'test/integration/temporal-servers.test.ts',
   'test/unit/generated-pages.test.ts',
   'test/unit/lives/',
   'test/unit/api-docs.test.ts',
-  'test/workflow/',
-  'test/integration/',
+  'test/unit/',
+  'test/store/opening.test.ts',
+  'test/store/deletion.test.ts',
   'test/store/',
+  'test/replay/',
+  'test/workflow/full-server.test.ts',
+  'test/workflow/continuing.test.ts',
+  'test/workflow/cold-worker.test.ts',
 ];
 
 /** Vitest sorts by the durations of the last run, which a fresh clone does not have, and else by the size of the files. */
