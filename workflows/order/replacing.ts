@@ -224,7 +224,8 @@ async function place(
   order: ChainOrder,
 ): Promise<OrderSnapshot | undefined> {
   const { chain } = run;
-  const { rootOrderId, reference = rootOrderId, labTestId, labAccountId, policy } = chain;
+  const { rootOrderId, labTestId, labAccountId, policy } = chain;
+  const { reference = rootOrderId } = reservation;
   const request = {
     failedOrderId: reservation.replaces,
     decidedOn: standingAt(order),
@@ -315,6 +316,7 @@ function reserveReplacement(chain: Chain, order: ChainOrder): Replacement {
     atEventId: lastEventId(order),
     n: highestNumber(chain) + 1,
     claimedAt: iso(Date.now()),
+    ...(chain.reference !== undefined && { reference: chain.reference }),
   };
   chain.replacements.push(reservation);
   return reservation;

@@ -16,6 +16,7 @@ import {
   newKit,
   numbered,
   orderId,
+  placed,
   reading,
   redraw,
   refusal,
@@ -161,6 +162,19 @@ describe('a replacement', () => {
     order.answers['replaceKitOrder'] = replaced;
     expect(stateIn(await order.update('replaceKit', { orderId }))).toMatchObject({ orderId: newId });
     expect(order.calls.at(-1)).toBe('1h replaceKitOrder');
+  });
+
+  test('whose answer was lost goes on under the same key, although its order is adopted meanwhile: one kit', async () => {
+    const [first, second] = [asking(unavailable), asking(replaced)];
+    const order = await begun(shownAt(lost), { replaceKitOrder: first.answers, readOrder: shownAt(lost) });
+    await order.update('replaceKit', { orderId });
+    await order.signal('orderPlaced', { ...placed, adopted: true, madeElsewhere: true, snapshot: shownAt(lost) });
+    order.answers['replaceKitOrder'] = second.answers;
+    await order.update('replaceKit', { orderId });
+    await order.until(1);
+    const same = { reference: orderId, n: 2 };
+    expect([...first.asked, ...second.asked]).toMatchObject([same, { ...same, triedBefore: true }]);
+    expect(await order.state()).toMatchObject({ orderId: newId, reference: 'ref-1' });
   });
 
   test('that the service knew better of is not made, and takes none of the number', async () => {
