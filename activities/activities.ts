@@ -1,3 +1,4 @@
+import { adoptingActivities } from './order/adopting.js';
 import { appointmentActivities } from './appointment/appointments.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { linkActivities } from './link/links.js';
@@ -21,6 +22,7 @@ export function createActivities(dependencies: ActivityDependencies) {
   return {
     ...policyActivities(),
     ...placingActivities(dependencies),
+    ...adoptingActivities(dependencies),
     ...orderActivities(dependencies),
     ...chainActivities(dependencies),
     ...linkActivities(dependencies),

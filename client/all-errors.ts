@@ -33,6 +33,7 @@ export {
   OrderNotFound,
   OrderNotInChain,
   OrderRefused,
+  OrderTaken,
   PhysicianRequired,
   ReferenceConflict,
   RegisteredAnotherOrder,

@@ -29,7 +29,9 @@ export type {
   WhichHandle,
   OrderFilter,
   OrderSummary,
+  AdoptOptions,
 } from './orders/orders.js';
+export type { AdoptedOrder, AdoptOrder } from './orders/adopting.js';
 export type { EarlierFailure, ReconcileOptions } from './orders/reconciliation.js';
 export type { PlaceOptions } from './orders/placing.js';
 export type { OrderSearch } from './orders/order-finder.js';

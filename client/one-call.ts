@@ -235,6 +235,7 @@ const forLaterRuns = [
   'reminded',
   'labTestId',
   'labAccountId',
+  'madeElsewhere',
 ] as const;
 
 type Result<State> = State &

@@ -58,6 +58,8 @@ interface StartOnce {
   staticDetails: string;
   /** The error for an ID that another input has already used. */
   conflict: () => Error;
+  /** True: the same input is carried out again, although it has completed. */
+  again?: boolean;
 }
 
 /**
@@ -67,7 +69,7 @@ interface StartOnce {
 export async function startOnce(
   { client, taskQueue }: { client: Client; taskQueue: string },
   workflowType: string,
-  { workflowId, input, inputDigest, searchAttributes, staticSummary, staticDetails, conflict }: StartOnce,
+  { workflowId, input, inputDigest, searchAttributes, staticSummary, staticDetails, conflict, again }: StartOnce,
 ): Promise<void> {
   try {
     await client.workflow.start(workflowType, {
@@ -75,7 +77,7 @@ export async function startOnce(
       taskQueue,
       args: [input],
       workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+      workflowIdReusePolicy: again === true ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
       memo: { inputDigest },
       typedSearchAttributes: new TypedSearchAttributes(searchAttributes),
       staticSummary,

@@ -181,6 +181,8 @@ export const activityOptions = {
   rotateWebhookSecret: endpointChange,
   createLinkToken: screen,
   findSlots: screen,
+  // It reads and signals, so repeating it is harmless. Somebody waits for it.
+  adoptOrder: commandWithoutHeartbeat,
   handOver: temporal,
   forwardOrder: { ...temporal, queue: 'background' },
   forwardCriticalResult: { ...temporal, queue: 'background' },

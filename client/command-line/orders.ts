@@ -8,6 +8,7 @@ import type { PlaceKitOrderInput, PlacingState } from '../../protocol/order/plac
 import type { AcknowledgementOutcome, AttentionReason, OrderPhase, OrderState } from '../../protocol/order/state.js';
 import type { CommandLine } from './command-line.js';
 import { NotAllChanged, UsageError } from './failures.js';
+import { adoptCommand } from './order-adoption.js';
 import { readObject, readText } from './input.js';
 import { addFilterOptions, filterOf, listCommand, ofOrders, type FilterOptions } from './lists.js';
 import { orderLine, orderText, orderTable, policyChangeText } from './order-text.js';
@@ -39,6 +40,7 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
   const orders = program.command('orders').description('place, follow and change orders of test kits');
   listCommand(orders, commandLine, ofOrders, (lab, filter) => lab.orders.list(filter), orderTable);
   placeCommand(orders, commandLine);
+  adoptCommand(orders, commandLine);
 
   const onOrder = (name: string, description: string) =>
     orders

@@ -3,7 +3,10 @@ import type { FailureDetails } from '../../protocol/failure-details.js';
 import { type ErrorKind, invalid, notFound, refused } from '../../service/lab-operations-error.js';
 import { type ErrorMap, ServiceDown } from '../errors.js';
 
-/** Temporal knows no order with this reference or id. It may be older than the namespace's retention. */
+/**
+ * Temporal knows no order with this reference or id; it may be older than the namespace's retention. When an order is adopted: the lab
+ * service does not know it.
+ */
 export class OrderNotFound extends notFound(
   'OrderNotFound',
   'Check the reference or the id: a command that takes an order id takes no reference.',
@@ -11,6 +14,9 @@ export class OrderNotFound extends notFound(
 
 /** The reference was already used for an order with other details. */
 export class ReferenceConflict extends refused('ReferenceConflict', 'Use a new reference for a new order.') {}
+
+/** The order cannot be adopted for this reference: it has another one, or another installation placed it; the message says which. */
+export class OrderTaken extends refused('OrderTaken', "Check the ids: the order's state shows its reference.") {}
 
 /** A field of the order, its reference or its policy breaks a rule. Nothing was started. */
 export class OrderInvalid extends invalid('OrderInvalid') {}
@@ -108,6 +114,8 @@ export const orderErrorMap: ErrorMap = {
   ended: OrderEnded,
   interrupted: OrderInterrupted,
   refusals: {
+    ReferenceConflict,
+    OrderTaken,
     OrderRefused,
     ServiceRefused: OrderRefused,
     RegistrationRefused,

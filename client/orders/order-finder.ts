@@ -67,7 +67,11 @@ async function rootFrom(temporal: Client, call: OneCall, orderId: string, workfl
 }
 
 /** Both attributes contain only what their patterns allow, so never a quote. */
-async function rootByVisibility(temporal: Client, attribute: string, value: string): Promise<string | undefined> {
+export async function rootByVisibility(
+  temporal: Client,
+  attribute: string,
+  value: string,
+): Promise<string | undefined> {
   const query = `WorkflowType = '${kitOrderName}' AND ${attribute} = '${value}' AND LabPhase != '${forwardedPhase}'`;
   for await (const { workflowId } of withoutMemos(temporal.workflow).list({ query }))
     return workflowId.slice(kitOrderId('').length);

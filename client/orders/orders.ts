@@ -16,18 +16,13 @@ import {
 } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import { LabOperationsError } from '../../service/lab-operations-error.js';
-import {
-  EncryptionKeysMissing,
-  EncryptionRequired,
-  NoWorker,
-  TemporalRefused,
-  TemporalUnreachable,
-} from '../errors.js';
+import { NoWorker, TemporalUnreachable } from '../errors.js';
 import { optionFaults, referenceFaults, refuseFaulty } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
 import { startOnce } from '../workflow-runs.js';
 import { goesOn } from '../workflow-calls.js';
 import { OrderEnded, orderErrorMap, OrderInvalid, ReferenceConflict } from './errors.js';
+import { adoptOrder, checkedAdoption, type AdoptedOrder, type AdoptOrder } from './adopting.js';
 import { findPlacement, findRootOrder, isSearched, serviceFilterOf, type OrderSearch } from './order-finder.js';
 import { KitOrderHandle, policyChanges, orderCalls } from './order-handle.js';
 import { checkPlacing, placingDigest, withCanonicalUser, type PlaceOptions } from './placing.js';
@@ -36,6 +31,11 @@ import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary }
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 export type WhichHandle = { reference: string } | { orderId: string };
+
+export interface AdoptOptions extends CallOptions {
+  /** True: nothing is changed, and the lab service is not asked. Default false. */
+  dryRun?: boolean;
+}
 
 export interface SetPolicyOptions extends CallOptions {
   /** True: nothing is changed. Default false. */
@@ -87,6 +87,23 @@ export class OrderOperations {
     checkPlacing(given, markers);
     const input = withCanonicalUser({ ...given, policy: resolvePolicy('order', given.policy) });
     return this.#access.calls.call(orderCalls.starting, options, () => this.startPlacing(input));
+  }
+
+  /**
+   * Gives an order that was made before this worker, or elsewhere, your reference: from then on it is found, listed and reported by
+   * it. Nothing is ordered, and it never orders a kit by itself. Doing it again is harmless. Waits for the end. Deadline: 30 seconds
+   *
+   * @param options `dryRun`: only what is known to Temporal is checked
+   * @throws OrderInvalid naming each field and its rule, before anything is started
+   * @throws OrderTaken when the order has another reference, or another installation placed it
+   * @throws ReferenceConflict when the reference is another order's
+   * @throws OrderNotFound when the lab service does not know the order; ServiceDown
+   */
+  async adopt(given: AdoptOrder, { dryRun = false, ...options }: AdoptOptions = {}): Promise<AdoptedOrder> {
+    const order = checkedAdoption(given);
+    refuseFaulty('The call', optionFaults(options), OrderInvalid);
+    const kind = dryRun ? orderCalls.reading : orderCalls.starting;
+    return this.#access.calls.call(kind, options, (call) => adoptOrder(this.#access, call, order, dryRun));
   }
 
   /**
@@ -249,9 +266,9 @@ function filterOf(selection: OrderSelection): OrderFilter {
   return isAll ? { all } : filter;
 }
 
-function concernsEveryOrder(error: LabOperationsError): boolean {
-  const ofEvery = [NoWorker, TemporalUnreachable, TemporalRefused, EncryptionKeysMissing, EncryptionRequired];
-  return ofEvery.some((each) => error instanceof each);
+/** Of many orders that are changed one after the other, the next one would fail in the same way. */
+export function concernsEveryOrder(error: LabOperationsError): boolean {
+  return error.kind === 'misconfigured' || error instanceof NoWorker || error instanceof TemporalUnreachable;
 }
 
 /** The orders that a list has. In the phase `placing` the service has not taken the order yet; such orders can have failed, too. */

@@ -45,6 +45,8 @@ export interface OrderPlaced {
   labAccountId?: string;
   /** The order was there already: it may have a history that the run should know. */
   adopted: boolean;
+  /** The order was not placed for the reference, but adopted for it: it never orders a kit by itself. */
+  madeElsewhere?: true;
   /** True if the worker has a target for notifications; without one, none is scheduled. */
   notifies: boolean;
   /** The placing was cancelled, and its caller may no longer wait: the order cancels itself. */
@@ -172,6 +174,8 @@ export interface KitOrderResult extends OrderState {
   labTestId?: string;
   /** The one that the order was placed with, for the same reason. */
   labAccountId?: string;
+  /** As in `OrderPlaced`. */
+  madeElsewhere?: true;
   replacements: Replacement[];
   /** What people decided, the latest for each order. */
   answers: Resolution[];

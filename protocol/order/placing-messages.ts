@@ -20,17 +20,22 @@ export type KitRequest =
 
 export const kitKinds: readonly KitRequest['kind'][] = ['unregistered', 'with_patient', 'import'];
 
-export type PlaceKitOrderInput = KitRequest & {
+interface Referenced {
   /** The product's own key, `^[A-Za-z0-9._:-]{1,128}$`, never personal data. The same key never places a second kit. */
   reference: string;
   /** A part of the settings, or a resolved policy: the client sends one, so the worker need not ask for the defaults. */
   policy?: OrderPolicy | ResolvedOrderPolicy;
-};
+}
+
+export type PlaceKitOrderInput = KitRequest & Referenced;
+
+/** An order that exists already is given the reference: nothing is ordered. `orderId` may be that of any order of its chain. */
+export type AdoptOrderInput = { kind: 'existing'; orderId: string } & Referenced;
 
 export interface PlaceKitOrderResult {
   /** The service's id of the order, which is also the root of its chain. */
   orderId: string;
-  /** True when the order was already there (an earlier answer was lost) and was taken over instead of created. */
+  /** True when the order was already there (it was adopted, or an earlier answer was lost) and was taken over instead of created. */
   adopted: boolean;
 }
 
@@ -61,7 +66,8 @@ export type PlacingAttentionReason = Extract<AttentionReason, 'ambiguous_order' 
 export interface PlacingState {
   phase: 'placing';
   reference: string;
-  userId: string;
+  /** Absent while an order is adopted. */
+  userId?: string;
   waiting: Waiting;
   attention: Attention<PlacingAttentionReason>[];
   /** Set once there is an order: the workflow `kit-order/<order id>` shows it from there. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { lastResultOf, runsOf } from '../../activities/workflow-runs.js';
 import { errors, type OrderFilter, type PolicyChange } from '../../client/index.js';
@@ -5,6 +6,7 @@ import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { all } from '../rig/all.js';
+import { signed, usualInstallation } from '../../service/installation.js';
 import { namespace, taskQueue } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
@@ -166,4 +168,90 @@ test('the policy of all orders that a filter matches is shown, then changed, and
   expect(await change(false), 'nothing was changed yet').toEqual([3, 3]);
   expect(await change(true)).toEqual([0, 0]);
   expect(days(await other.handle.previewPolicy({ shippingDeadline: '8d' }))).toBe(3);
+});
+
+describe('an order that exists already', () => {
+  const adopt = async (orderId: string, reference: string, dryRun = false) =>
+    (await stage.product.orders.adopt({ orderId, reference }, { dryRun })).outcome;
+
+  test('is followed by its webhook, and found, listed and reported by its reference once it is adopted', async () => {
+    const { order } = await stage.sandbox.createOrder();
+    const kit = await eventually(() => stage.follow(order.id));
+    const reference = `mine-${order.id}`;
+    expect(await adopt(order.id, reference, true)).toBe('adopted');
+    expect(await kit.expectState({})).not.toHaveProperty('reference');
+    expect(await adopt(order.id.toUpperCase(), reference)).toBe('adopted');
+    expect(await adopt(order.id, reference), 'again').toBe('already_adopted');
+    const state = await kit.expectState({ reference });
+    expect(await (await stage.product.orders.getHandle({ reference })).state()).toEqual(state);
+    await eventually(async () => expect(await references({ userId: state.userId ?? '' })).toEqual([reference]));
+    await kit.move('transit_customer');
+    await eventually(() => expect(stage.receiver.about(order.id).at(-1)?.data).toMatchObject({ reference }));
+
+    await expect(adopt(order.id, 'another')).rejects.toThrow(errors.OrderTaken);
+    const { order: other } = await stage.sandbox.createOrder();
+    await expect(adopt(other.id, reference)).rejects.toThrow(errors.ReferenceConflict);
+    // The worker refuses it, too: a backend in another language does not look before.
+    const args = [{ kind: 'existing', orderId: other.id, reference }];
+    const inOther = { workflowId: placeKitOrderId(reference), taskQueue, args };
+    const refusal = stage.temporal.workflow.execute(placeKitOrderName, inOther);
+    await expect(refusal).rejects.toMatchObject({ cause: { type: 'ReferenceConflict' } });
+    await expect(adopt(randomUUID(), 'unknown')).rejects.toThrow(errors.OrderNotFound);
+    const { handle, rootOrderId } = await stage.place();
+    expect(await adopt(rootOrderId, handle.reference ?? '')).toBe('already_adopted');
+    expect(await stage.sandbox.orders()).toHaveLength(3);
+  });
+
+  test('is adopted by the id of its redraw, though no webhook has come and it has ended', async () => {
+    const webhook = false;
+    const { order } = await stage.sandbox.createOrder({ webhook });
+    for (const status of ['delivered_to_lab', 'sample_error']) await stage.sandbox.move(order.id, { status, webhook });
+    const { order: redraw } = await stage.sandbox.redraw(order.id, { webhook });
+    await stage.sandbox.move(redraw.id, { status: 'completed', webhook });
+    expect(await adopt(redraw.id, `mine-${order.id}`)).toBe('adopted');
+    const mine = await stage.product.orders.getHandle({ reference: `mine-${order.id}` });
+    expect(await mine.result()).toMatchObject({ rootOrderId: order.id, orderId: redraw.id, outcome: 'completed' });
+  });
+
+  test('is adopted by the id of a replacement that nothing but its own workflow leads to the chain', async () => {
+    const { order } = await stage.sandbox.createOrder({ patientKnown: true });
+    const kit = await eventually(() => stage.follow(order.id));
+    await stage.sandbox.changeSettings({ echoPassthrough: false });
+    await kit.move('transit_customer', 'lost');
+    const { orderId } = await kit.handle.replaceKit({ orderId: order.id });
+    expect(await adopt(orderId, `mine-${order.id}`)).toBe('adopted');
+    await kit.expectState({ rootOrderId: order.id, orderId, reference: `mine-${order.id}` });
+    // The run that passes things on ends with its order only.
+    await kit.move('cancelled');
+    await stage.finish(kitOrderId(orderId));
+  });
+
+  test('takes one reference of two that come at once, and takes it again after an operator has ended its workflow', async () => {
+    const { order } = await stage.sandbox.createOrder({ webhook: false });
+    const both = ['one', 'two'].map((name) => `${name}-${order.id}`);
+    const answers = await Promise.allSettled(both.map((reference) => adopt(order.id, reference)));
+    const [refused] = answers.filter(({ status }) => status === 'rejected');
+    expect(answers.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect(refused).toMatchObject({ reason: { name: 'OrderTaken' } });
+    const reference = both[answers.findIndex(({ status }) => status === 'fulfilled')] ?? '';
+    const kit = await stage.follow(order.id);
+    await kit.expectState({ reference });
+    await stage.temporal.workflow.getHandle(kitOrderId(order.id)).terminate('by an operator');
+    await stage.sandbox.move(order.id, 'transit_customer');
+    await kit.expectState({ phase: 'in_transit_to_customer' });
+    expect(await kit.expectState({})).not.toHaveProperty('reference');
+    expect(await adopt(order.id, reference)).toBe('adopted');
+    await kit.expectState({ reference });
+  });
+
+  test('that another installation placed, or a placing here, is refused another reference', async () => {
+    for (const [passthrough, owner] of [
+      ['labops/another:-:theirs:1', 'installation another'],
+      [signed('labops:-:ours:1', usualInstallation), 'reference ours'],
+    ] as const) {
+      const { order } = await stage.sandbox.createOrder({ passthrough, webhook: false });
+      const refusal = { name: 'OrderTaken', message: expect.stringContaining(owner) as string };
+      await expect(adopt(order.id, `mine-${order.id}`)).rejects.toMatchObject(refusal);
+    }
+  });
 });

@@ -33,6 +33,8 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   policy: ResolvedOrderPolicy;
   /** True if `placeKitOrder` handed this order over; an order that was not is adopted, and nothing is replaced by itself. */
   handedOver: boolean;
+  /** It was handed over without having been placed here: nothing is replaced by itself, either. */
+  madeElsewhere?: true;
   /** The order was created for this hand-over, and no run has followed it before: there is no history to read. */
   isNew: boolean;
   /** The purpose of the run has been found out. */

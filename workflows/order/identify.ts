@@ -199,6 +199,7 @@ function resume(chain: Chain, previous: KitOrderResult): void {
     chain.reference = previous.reference;
     chain.handedOver = true;
   }
+  if (previous.madeElsewhere === true) chain.madeElsewhere = true;
   const { labTestId, labAccountId } = previous;
   if (labTestId !== undefined) chain.labTestId ??= labTestId;
   if (labAccountId !== undefined) chain.labAccountId ??= labAccountId;

@@ -220,9 +220,10 @@ export function receivePlacement(run: KitOrderRun, placed: OrderPlaced): void {
 
 function accept(
   { chain, earlierRun }: KitOrderRun,
-  { reference, policy, labTestId, labAccountId, adopted, notifies }: OrderPlaced,
+  { reference, policy, labTestId, labAccountId, adopted, madeElsewhere, notifies }: OrderPlaced,
 ): void {
   chain.handedOver = true;
+  if (madeElsewhere === true) chain.madeElsewhere = true;
   chain.reference = reference;
   acceptPolicy(chain, policy);
   // A hand-over may be late: a run that has followed the order knows more than its creation's answer.

@@ -15,6 +15,7 @@ import {
   creationProgressSignal,
   kitKinds,
   stateQuery,
+  type AdoptOrderInput,
   type CreationProgress,
   type KitRequest,
   type PlaceKitOrderInput,
@@ -39,6 +40,7 @@ import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { openPolicy, settlePolicy, isUnsettled, type Governed } from '../entity/policy.js';
 import { setAbsentSearchAttributes } from '../entity/operators.js';
 import { hour, minute } from '../entity/spans.js';
+import { adoptOrder } from './adopting.js';
 
 /** A run of the placing, which a command can end. */
 interface PlacingRun extends Governed<ResolvedOrderPolicy>, Attempting<PlacingEnd> {
@@ -55,7 +57,8 @@ interface PlacingRun extends Governed<ResolvedOrderPolicy>, Attempting<PlacingEn
  * Places exactly one order for a reference, however often it is started and whatever fails on the way, and hands it
  * over to the workflow that follows it. It fails when the service refuses the order, and when it is cancelled before.
  */
-export async function placeKitOrder(input: PlaceKitOrderInput): Promise<PlaceKitOrderResult> {
+export async function placeKitOrder(input: PlaceKitOrderInput | AdoptOrderInput): Promise<PlaceKitOrderResult> {
+  if (input?.kind === 'existing') return adoptOrder(input);
   const run = begin(input);
   listen(run);
   showWhose(input);
@@ -142,7 +145,7 @@ function begin(input: PlaceKitOrderInput): PlacingRun {
   const { reference, kind, order, policy }: Partial<PlaceKitOrderInput> = input ?? {};
   requireReference(reference, placeKitOrderId);
   if (kind === undefined || !kitKinds.includes(kind)) {
-    throw refuse('InvalidCommand', `kind must be one of ${kitKinds.join(', ')}`);
+    throw refuse('InvalidCommand', `kind must be one of ${kitKinds.join(', ')}, existing`);
   }
   if (typeof order !== 'object' || order === null) throw refuse('InvalidCommand', 'order must be an object');
   return {

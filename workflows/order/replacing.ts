@@ -80,7 +80,7 @@ function remedyFor(chain: Chain, order: ChainOrder): Remedy {
 function allowed(chain: Chain, order: ChainOrder, remedy: Remedy): Remedy {
   const isReserved = replacementOf(chain, order.orderId) !== undefined;
   const isLeft = isReserved || chain.replacements.length < chain.policy.replacementLimit;
-  const mayReplace = chain.handedOver && shipsKit(order) && isLeft;
+  const mayReplace = chain.handedOver && chain.madeElsewhere !== true && shipsKit(order) && isLeft;
   return remedy === 'replace' && !mayReplace ? 'ask' : remedy;
 }
 

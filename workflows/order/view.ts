@@ -77,6 +77,7 @@ export function resultOf(chain: Chain): KitOrderResult {
     policy: chain.policy,
     ...(chain.labTestId !== undefined && { labTestId: chain.labTestId }),
     ...(chain.labAccountId !== undefined && { labAccountId: chain.labAccountId }),
+    ...(chain.madeElsewhere === true && { madeElsewhere: true }),
     replacements: chain.replacements,
     answers: chain.answers,
     attention: chain.attention,

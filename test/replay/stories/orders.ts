@@ -189,6 +189,16 @@ export const orders: readonly Story[] = [
     return { adopted: kitOrderId(order.id) };
   },
 
+  async function adoptedForReference(stage) {
+    const { order } = await stage.sandbox.createOrder();
+    const handle = await found(stage, order.id);
+    const reference = `recorded-${order.id}`;
+    await stage.labs.orders.adopt({ orderId: order.id, reference });
+    await stage.move(handle, order.id, [...toCustomer, ...toResults]);
+    await handle.result();
+    return { adoption: placeKitOrderId(reference), 'adopted-for-reference': kitOrderId(order.id) };
+  },
+
   async function corrected(stage) {
     const { handle, orderId } = await stage.place();
     await stage.move(handle, orderId, ['transit_customer', 'completed']);

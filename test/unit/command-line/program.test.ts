@@ -201,10 +201,13 @@ describe('a failure', () => {
   });
 });
 
+/** A file of orders to adopt, as a spreadsheet writes it. */
+const csv = '\uFEFForder_id,reference\r\no-1,mine-1\r\no-2,mine-2\r\n\r\no-3,mine-3\r\n';
+
 describe('Ctrl-C', () => {
   /** Interrupts the command at its first call, which has no answer. */
   async function interrupted(line: string) {
-    const terminal = new RecordedTerminal({ isWatched: true, files: { '-': '{ "reference": "ref-1" }' } });
+    const terminal = new RecordedTerminal({ isWatched: true, files: { '-': '{ "reference": "ref-1" }', csv } });
     let end = (_reason: Error): void => undefined;
     const silence = new Promise<never>((_resolve, reject) => (end = reject));
     const call = () => {
@@ -256,6 +259,7 @@ describe('Ctrl-C', () => {
     ['rejected-events replay --all', 'rejected-events list'],
     ['rejected-events discard 17 --reason invented --yes', 'rejected-events list'],
     ['orders set-policy --all --file -', 'orders set-policy'],
+    ['orders adopt --file csv', 'orders adopt'],
     ['reconcile --from 2026-01-01 --to 2026-01-02', 'the same command'],
   ];
 
@@ -405,6 +409,76 @@ describe('labops orders set-policy', () => {
     const { code, selections } = await setPolicy(options, [changed]);
     expect(code).toBe(0);
     expect(selections).toEqual([selection]);
+  });
+});
+
+describe('labops orders adopt', () => {
+  const taken = new errors.OrderTaken('Order o-2 has the reference theirs');
+
+  /** @param second what comes of the second order */
+  async function adopt(more: string, second: Error = taken) {
+    const lab = unconnected();
+    const asked: unknown[] = [];
+    const answer = async (order: { orderId: string }, options: unknown) => {
+      asked.push([order, options]);
+      if (order.orderId === 'o-2') throw second;
+      return { ...order, outcome: order.orderId === 'o-1' ? 'adopted' : 'already_adopted' };
+    };
+    Object.assign(lab.orders, { adopt: answer });
+    const terminal = new RecordedTerminal({ isWatched: true, files: { csv } });
+    return { ...(await labops(`orders adopt --file csv ${more}`, terminal, () => Promise.resolve(lab))), asked };
+  }
+
+  test('adopts one order of the file after the other, says how many are done, and fails if one is refused', async () => {
+    const { code, stdout, stderr, asked } = await adopt('');
+    expect(code).toBe(1);
+    const orders = [1, 2, 3].map((n) => [{ orderId: `o-${n}`, reference: `mine-${n}` }, { dryRun: false }]);
+    expect(asked).toEqual(orders);
+    expect(stdout).toMatch(/^Adopted +1\nAlready adopted +1\nNot adopted +1\n\nOrder +Reference +Why not\n/);
+    expect(stdout).toMatch(/\no-2 +mine-2 +OrderTaken: Order o-2 has the reference theirs\n$/);
+    expect(stderr).toContain('adopting: 2 of 3, 1 not adopted… 0 s');
+    expect(stderr).toMatch(/NotAllChanged: 1 of 3 orders are not adopted/);
+  });
+
+  test('says the same as JSON, and of a dry run what would be', async () => {
+    const { stdout, asked } = await adopt('--dry-run --json');
+    const shown = expect.objectContaining({ name: 'OrderTaken', message: taken.message }) as unknown;
+    const outcomes = [
+      { orderId: 'o-1', reference: 'mine-1', outcome: 'adopted' },
+      { orderId: 'o-3', reference: 'mine-3', outcome: 'already_adopted' },
+    ];
+    const failed = [{ orderId: 'o-2', reference: 'mine-2', error: shown }];
+    expect(JSON.parse(stdout)).toEqual({ orders: outcomes, failed, dryRun: true });
+    expect(asked[0]).toMatchObject([{}, { dryRun: true }]);
+    expect((await adopt('--dry-run')).stdout).toMatch(/^Can be adopted +1\n/);
+  });
+
+  test('ends at what concerns every order, with what was done before', async () => {
+    expect((await adopt('', new errors.ServiceDown('away'))).asked).toHaveLength(3);
+    const { stdout, stderr, asked } = await adopt('', new errors.NoWorker('mine', ''));
+    expect(asked).toHaveLength(2);
+    expect(stdout).toMatch(/^Adopted +1\n/);
+    expect(stderr).toMatch(/NoWorker: /);
+  });
+
+  const header = 'orderId,reference\n';
+  test.each([
+    ['', /The first line of the file must be orderId,reference\./],
+    ['reference;orderId\nmine-1;o-1', /The first line/],
+    ['orderId,reference,name\no-1,mine-1,Invented', /The first line/],
+    [header, /The file has no orders\./],
+    ['reference,orderId\nmine-1,o-1\nmine-2\n', /line 3: must have two columns; line 3: orderId must be /],
+    [`${header}"o-1",mine 1`, /line 2: orderId must be .*; line 2: reference must match /],
+    [
+      `${header}o-1,mine-1\no-2,mine-1\no-1,mine-3`,
+      /line 3: reference is that of line 2; line 4: orderId is that of line 2/,
+    ],
+  ])('sends nothing if a line is at fault, and names it without a word of it: %j', async (content, said) => {
+    const terminal = new RecordedTerminal({ files: { '-': content } });
+    const { code, stdout, stderr } = await labops('orders adopt --file -', terminal);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(said);
+    expect(stderr).not.toMatch(/mine|Invented/);
   });
 });
 

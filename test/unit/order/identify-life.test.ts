@@ -263,6 +263,25 @@ describe('an order that had ended', () => {
     expect(await order.reasons()).toEqual(['decision_needed']);
   });
 
+  test('is not replaced by the policy if it was adopted: it takes the reference, and asks, also after another end', async () => {
+    const adopt = { ...placed, policy: resolvePolicy('order', { onLost: 'replace', giveUpAfter: '5d' }) };
+    const argument = { ...adopt, adopted: true, madeElsewhere: true, snapshot: shownAt(['ordered']) };
+    const shown = { readOrder: shownAt(['ordered']), replaceKitOrder: replaced };
+    const order = await begun(shownAt(['ordered']), shown);
+    await order.signal('orderPlaced', argument);
+    expect(await order.state()).toMatchObject({ reference: 'ref-1' });
+    expect(order.run.shown.attributes).toMatchObject({ LabReference: 'ref-1' });
+    const before = order.announced.length;
+    await order.until(1000);
+    expect(order.announced[before]?.data).toMatchObject({ reference: 'ref-1' });
+    const next = await again(order, shownAt(lost), { replaceKitOrder: replaced });
+    const lostAtOnce = await begun(shownAt(['ordered']), shown);
+    await lostAtOnce.signal('orderPlaced', argument);
+    await lostAtOnce.report(lost);
+    for (const each of [next, lostAtOnce]) expect(await each.reasons()).toEqual(['decision_needed']);
+    expect([...next.calls, ...lostAtOnce.calls].filter((call) => call.endsWith('replaceKitOrder'))).toEqual([]);
+  });
+
   test('and is handed over again follows the policy of that', async () => {
     const { result: previous } = await givenUp();
     const handOver = { ...placed, adopted: true, snapshot: shownAt(shipped) };

@@ -339,3 +339,39 @@ describe('a placing that is cancelled', () => {
     expect(asked).toEqual(findKitOrder === null ? [] : [handOver]);
   });
 });
+
+describe('an adoption', () => {
+  const adopting = (adoptOrder: unknown, given: object = {}) =>
+    place({ adoptOrder }, { kind: 'existing', reference: 'ref-1', orderId: orderId.toUpperCase(), policy, ...given });
+
+  test('asks for its order, shows what it waits for, and ends with the root of the chain', async () => {
+    const { asked, answers } = asking(orderId);
+    const adoption = await adopting(silent);
+    const waiting = { for: `the lab service to show order ${orderId}` };
+    expect(await stateOf(adoption)).toEqual({ phase: 'placing', reference: 'ref-1', attention: [], waiting });
+    expect(adoption.run.shown.attributes).toEqual({ LabReference: 'ref-1', LabPhase: 'placing' });
+    await adoption.given({ adoptOrder: answers });
+    expect(asked).toEqual([{ orderId, reference: 'ref-1', policy }]);
+    expect(adoption.run.end).toEqual({ kind: 'completed', result: { orderId, adopted: true } });
+  });
+
+  test.each<[string, unknown, object?]>([
+    ['OrderTaken', refusal('OrderTaken')],
+    ['ServiceUnavailable', unavailable],
+    ['ReferenceInvalid', orderId, { reference: 'ref-2' }],
+    ['InvalidCommand', orderId, { orderId: 'an order' }],
+    ['InvalidCommand', orderId, { orderId: undefined }],
+  ])('that is refused, is not answered, or has no usable input fails as %s', async (type, adoptOrder, given) => {
+    expect((await adopting(adoptOrder, given)).run.end).toMatchObject(failed(type));
+  });
+
+  test.each([
+    [wasPlaced, orderId],
+    [{ name: 'cancel', refused: 'OrderTaken' }, refusal('OrderTaken')],
+  ])('is not stopped by a cancellation, whose caller learns what came of it: %j', async (reply, adoptOrder) => {
+    const adoption = await adopting(silent);
+    await adoption.update('cancel');
+    await adoption.given({ adoptOrder });
+    expect(adoption.run.replies).toEqual([reply]);
+  });
+});
