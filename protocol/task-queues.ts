@@ -3,7 +3,7 @@ export const usualTaskQueue = 'lab-operations';
 
 /**
  * The task queues of activities that nobody waits for on a screen. Workflows, and whatever a person or a program waits for, are on
- * the deployment's own queue (TASK_QUEUE): a backlog on a side queue does not hold them up. The table in workflows/activities.ts says which activity uses which queue.
+ * the deployment's own queue (TASK_QUEUE): a backlog on a side queue does not hold them up. The table in workflows/activity-options.ts says which activity uses which queue.
  */
 export const sideQueues = ['background', 'notifications', 'files'] as const;
 

@@ -15,7 +15,7 @@ import {
   summaries,
   type SummaryQuery,
   workoutStream,
-} from './reading.js';
+} from './health-data-reading.js';
 
 export { StoreFailed } from './database.js';
 export type {
@@ -26,7 +26,7 @@ export type {
   StoredStream,
   StoredSummary,
   SummaryQuery,
-} from './reading.js';
+} from './health-data-reading.js';
 
 export interface HealthDataPlace {
   /** The worker's DATABASE_URL, or the address for a role that may only read the schema `health_data`. */

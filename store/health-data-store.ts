@@ -10,12 +10,12 @@ import { forgetOldMessages, type ReceivedMessage, rememberMessage, wasTaken } fr
 import { migrate } from './migrations.js';
 import { pglite } from './pglite.js';
 import { postgres } from './postgres.js';
-import { streamStanding, type StreamStanding } from './reading.js';
+import { streamStanding, type StreamStanding } from './health-data-reading.js';
 import { ReferenceHashes, type ReferenceKeys } from './reference-hashes.js';
 import { type EventToReject, RejectedEvents, usualRejectedDays } from './rejected-events.js';
 import { whyUnstorable } from './storable.js';
 import { UserTransactions } from './user-transactions.js';
-import { writeStream } from './writing.js';
+import { writeStream } from './health-data-writing.js';
 
 /**
  * The place of the data: a PostgreSQL server, or a directory that this process alone has open.

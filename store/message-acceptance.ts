@@ -6,7 +6,7 @@ import type { ReferenceHashes } from './reference-hashes.js';
 import { isNew, type ReceivedMessage } from './messages.js';
 import { type EventToReject, storeRejected } from './rejected-events.js';
 import type { UserTransactions } from './user-transactions.js';
-import { write, writing } from './writing.js';
+import { write, writing } from './health-data-writing.js';
 
 /**
  * The result of a message. `stored`: all of it. `set_aside`: a part could not be stored, so the message also waits

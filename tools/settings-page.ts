@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { settingsOf } from '../workers/config.js';
+import { settingsOf } from '../workers/settings/config.js';
 import { defaultOf, secretSettings, settings } from '../workers/settings/settings.js';
 
 const programs: readonly (readonly [program: string, names: readonly string[]])[] = [

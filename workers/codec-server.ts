@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { isWorthALine } from '../client/webhooks/endpoint.js';
 import { createPayloadCodec, EncryptionKeyUnknown, PayloadNotAuthentic } from '../client/encryption/payload-codec.js';
-import { type CodecServerConfig, readCodecServerConfig } from './config.js';
+import { type CodecServerConfig, readCodecServerConfig } from './settings/config.js';
 import { boundedServer, closeWithin, type HttpLimits, httpLimits, listen } from './listening.js';
 import { createLog } from './log.js';
 import { observeConversions } from './monitoring/metrics.js';

@@ -10,7 +10,7 @@ import { installations } from './doctor/installations.js';
 import * as server from './doctor/server.js';
 import { serviceKey, webhookEndpoint } from './doctor/service.js';
 import { currentRelease, failingWorkflows, pollers, reconciliation } from './doctor/workers.js';
-import type { WorkerConfig } from './config.js';
+import type { WorkerConfig } from './settings/config.js';
 import { isProgram } from './process.js';
 
 type Subject = DoctorConfig & { worker: WorkerConfig };

@@ -8,7 +8,7 @@ import { isWorthALine } from '../client/webhooks/endpoint.js';
 import { readEncryption } from '../client/config.js';
 import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
-import { type IngressConfig, readIngressConfig } from './config.js';
+import { type IngressConfig, readIngressConfig } from './settings/config.js';
 import { dataConverterOf } from './encryption.js';
 import { healthDataSinks, storeOf, takenMessages } from './health-data.js';
 import { boundedServer, closeWithin, hideErrors, type HttpLimits, httpLimits, listen } from './listening.js';

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { Client } from '@temporalio/client';
 import { DefaultLogger, makeTelemetryFilterString, type ReplayResult, Runtime, Worker } from '@temporalio/worker';
 import { workflowBundle } from './bundle.js';
-import { readWorkerConfig } from './config.js';
+import { readWorkerConfig } from './settings/config.js';
 import { dataConverterOf, markingUnencrypted } from './encryption.js';
 import { createLog } from './log.js';
 import { isProgram, runProgram, StartFailed } from './process.js';

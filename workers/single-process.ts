@@ -8,7 +8,7 @@ import { createLog } from './log.js';
 import { sdkMetrics } from './monitoring/sdk-metrics.js';
 import { startMonitoring } from './monitoring/server.js';
 import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
-import { readSingleProcessConfig, type SingleProcessConfig } from './config.js';
+import { readSingleProcessConfig, type SingleProcessConfig } from './settings/config.js';
 import { startTracing } from './monitoring/tracing.js';
 import { installRuntime, startWorker } from './worker.js';
 

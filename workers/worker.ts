@@ -20,7 +20,7 @@ import { proxyFor } from '../service/http/proxy.config.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import { activityDependencies } from './worker/activity-dependencies.js';
 import { workflowBundle } from './bundle.js';
-import { readWorkerConfig, type WorkerConfig } from './config.js';
+import { readWorkerConfig, type WorkerConfig } from './settings/config.js';
 import { followApiKey, type TemporalConfig } from './settings/temporal.js';
 import { workerIdentity } from '../client/encryption/key-requirement.js';
 import { deploymentOptions, warnWithoutCurrentRelease } from './worker/deployment.js';

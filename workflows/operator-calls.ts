@@ -8,7 +8,7 @@ import {
   type TakenBy,
 } from '../protocol/operators/operator-calls.js';
 import type { ReplayRejectedEventsInput, ReplayRejectedEventsResult } from '../protocol/operators/rejected-events.js';
-import { activities } from './activities.js';
+import { activities } from './activity-options.js';
 import { refuse, throwRefusal } from './entity/commands.js';
 import { isObject } from './entity/fields.js';
 import { table } from './entity/operators.js';

@@ -11,7 +11,7 @@ import {
   rangeOf,
   type ReconcileRange,
 } from '../protocol/reconcile.js';
-import { activities } from './activities.js';
+import { activities } from './activity-options.js';
 import { isFinalRefusal, loggedRefusal, refuse, throwRefusal } from './entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from './entity/loop.js';
 import { table } from './entity/operators.js';

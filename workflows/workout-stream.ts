@@ -6,7 +6,7 @@ import {
   type FetchWorkoutStreamResult,
   type WorkoutStreamOutcome,
 } from '../protocol/workout-stream.js';
-import { activities } from './activities.js';
+import { activities } from './activity-options.js';
 import { isFinalRefusal, refusalOf, refuse } from './entity/commands.js';
 import { code, sentence } from './entity/operators.js';
 

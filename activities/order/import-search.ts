@@ -20,7 +20,7 @@ import {
   ordersOf,
   type OrderCriteria,
   type SearchProgress,
-} from './search.js';
+} from './earlier-orders.js';
 import { claimOn } from '../workflow-runs.js';
 
 interface ImportCriteria extends Pick<OrderCriteria, 'reference' | 'since' | 'sentSince' | 'triedBefore'> {

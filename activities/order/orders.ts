@@ -12,7 +12,7 @@ import { standingOf } from '../../protocol/order/lifecycle.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { endingWithActivity, type Attempt } from '../attempt.js';
 import { asFailures, failureOf, type RefusedAs, unreadableIfRefused } from '../failures.js';
-import { folded } from './search.js';
+import { folded } from './earlier-orders.js';
 import { answerFaults } from '../../service/order/answers.js';
 import type { KitRequest } from '../../protocol/order/placing-messages.js';
 

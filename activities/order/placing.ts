@@ -40,7 +40,7 @@ import {
   mayHaveBeenSent,
   orderOfReference,
   placedBefore,
-} from './search.js';
+} from './earlier-orders.js';
 
 export interface CreateKitOrder {
   request: KitRequest;

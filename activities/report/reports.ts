@@ -13,7 +13,7 @@ import type { ActivityDependencies } from '../dependencies.js';
 import { hasEndpoint } from '../notifications/notifications.js';
 import { lastResultOf, searching } from '../workflow-runs.js';
 import { asFailures } from '../failures.js';
-import { findLostJob, ownerOf, type JobOwner, type LostJob } from './claims.js';
+import { findLostJob, ownerOf, type JobOwner, type LostJob } from './lost-uploads.js';
 import { requireUnsigned, uploadFile, type UploadAnswer, type UploadReport } from './upload.js';
 
 interface IdentifyJob {

@@ -11,7 +11,7 @@ import { defaultPolicy } from '../../protocol/order/policy.js';
 import { PolicyInvalid, PolicyTooNew } from '../../protocol/policy/resolution.js';
 import { rangeFaults } from '../../protocol/reconcile.js';
 import { defaultReportPolicy } from '../../protocol/report/policy.js';
-import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/settings/config.js';
 import { ConfigInvalid } from '../../workers/settings/faults.js';
 import { commands } from './commands.js';
 import { mutated, textOf } from './mutate.js';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { serveHttp, type HttpEndpoint } from '../../sandbox/temporal/ports.js';
-import { readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+import { readIngressConfig, readWorkerConfig } from '../../workers/settings/config.js';
 import { startIngress } from '../../workers/ingress.js';
 import { startWorker } from '../../workers/worker.js';
 import { commands } from './commands.js';

@@ -26,8 +26,6 @@ export type SignatureRefusal =
   /** No signature matches any secret: another secret, or the bytes were changed on the way. */
   | 'signature_mismatch';
 
-type Verified = { ok: true; id: string } | { ok: false; reason: SignatureRefusal };
-
 interface SignableMessage {
   /** The same for every attempt of one message: a receiver drops repeats by it. */
   id: string;
@@ -123,24 +121,6 @@ export function isSigned(signed: SignatureHeaders, rawBody: Uint8Array, secrets:
     const expected = digest(parseSecret(secret), signed.id, signed.timestamp, rawBody);
     return candidates.some((candidate) => timingSafeEqual(candidate, expected));
   });
-}
-
-/**
- * Verifies that the bytes were signed with one of the secrets, not longer ago than the tolerance.
- *
- * @param now milliseconds since 1970
- * @throws WebhookSecretInvalid, so check the secrets with `parseSecret` at start
- */
-export function verify(
-  headers: WebhookHeaders,
-  rawBody: Uint8Array,
-  secrets: readonly string[],
-  now: number,
-): Verified {
-  const read = readSignatureHeaders(headers, now);
-  if (!read.ok) return read;
-  const { signed } = read;
-  return isSigned(signed, rawBody, secrets) ? { ok: true, id: signed.id } : { ok: false, reason: 'signature_mismatch' };
 }
 
 function digest(key: Buffer, id: string, timestamp: string, body: string | Uint8Array): Buffer {

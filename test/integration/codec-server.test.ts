@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { createPayloadCodec } from '../../client/encryption/payload-codec.js';
 import { startCodecServer, type RunningCodecServer } from '../../workers/codec-server.js';
-import { readCodecServerConfig } from '../../workers/config.js';
+import { readCodecServerConfig } from '../../workers/settings/config.js';
 import { createLog } from '../../workers/log.js';
 import { startBuilt } from '../rig/built.js';
 

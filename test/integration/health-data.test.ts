@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openStore, type HealthDataStore } from '../../store/health-data-store.js';
-import { readIngressConfig } from '../../workers/config.js';
+import { readIngressConfig } from '../../workers/settings/config.js';
 import { type RunningIngress, startIngress } from '../../workers/ingress.js';
 import { devServer } from '../rig/environments.js';
 import { startBuilt } from '../rig/built.js';

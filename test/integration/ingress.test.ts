@@ -8,7 +8,7 @@ import { createWebhookHandler, type WebhookHandlerOptions } from '../../client/w
 import { signWebhook } from '../../client/webhooks/sign.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
-import { readIngressConfig } from '../../workers/config.js';
+import { readIngressConfig } from '../../workers/settings/config.js';
 import { type RunningIngress, startIngress } from '../../workers/ingress.js';
 import type { NotificationsLeft } from '../../protocol/notifications/delivery.js';
 import { deliverNotificationsId, kitOrderId, linkProviderId } from '../../protocol/ids.js';

@@ -29,7 +29,7 @@ import { openStore, type HealthDataStore } from '../../store/health-data-store.j
 import { createActivities } from '../../activities/activities.js';
 import { activityDependencies } from '../../workers/worker/activity-dependencies.js';
 import { workflowBundle } from '../../workers/bundle.js';
-import { readIngressConfig, readWorkerConfig, type WorkerConfig } from '../../workers/config.js';
+import { readIngressConfig, readWorkerConfig, type WorkerConfig } from '../../workers/settings/config.js';
 import { startIngress } from '../../workers/ingress.js';
 import { createWorkers, runWorkers, shutDown } from '../../workers/worker/queues.js';
 import { startWorker } from '../../workers/worker.js';

@@ -1,4 +1,4 @@
-import { settingsOf } from '../../workers/config.js';
+import { settingsOf } from '../../workers/settings/config.js';
 import { secretSettings } from '../../workers/settings/settings.js';
 
 /** The settings that each program of `dist/` reads, by the file that starts it. */

@@ -3,7 +3,7 @@ import { readEvent } from '../../service/webhooks/events.js';
 import { readHealthData } from '../../service/webhooks/health-data.js';
 import type { Acceptance } from '../../store/message-acceptance.js';
 import type { HealthDataStore } from '../../store/health-data-store.js';
-import type { StoredSample } from '../../store/reading.js';
+import type { StoredSample } from '../../store/health-data-reading.js';
 
 /** The store receives a webhook's body, as from the ingress. */
 export async function receive(

@@ -38,17 +38,19 @@ describe('the checker finds, with file, line and rule,', () => {
   });
 
   test('a folder that a folder may not import, however it is written', () => {
-    const rule = 'service/ may not import workers/config.ts';
+    const rule = 'service/ may not import workers/settings/config.ts';
     const written = [
-      "import { config } from '../workers/config.js';",
-      "import '../workers/config.js';",
-      "import {} from '../workers/config.js';",
-      "import { type A, b } from '../workers/config.js';",
-      "export { config } from '../workers/config.js';",
-      "const config = await import('../workers/config.js');",
+      "import { config } from '../workers/settings/config.js';",
+      "import '../workers/settings/config.js';",
+      "import {} from '../workers/settings/config.js';",
+      "import { type A, b } from '../workers/settings/config.js';",
+      "export { config } from '../workers/settings/config.js';",
+      "const config = await import('../workers/settings/config.js');",
     ];
     for (const text of written) {
-      expect(breaches({ 'service/a.ts': text, 'workers/config.ts': '' }), text).toEqual([`service/a.ts:1: ${rule}`]);
+      expect(breaches({ 'service/a.ts': text, 'workers/settings/config.ts': '' }), text).toEqual([
+        `service/a.ts:1: ${rule}`,
+      ]);
     }
   });
 
@@ -124,7 +126,10 @@ describe('the checker finds, with file, line and rule,', () => {
     ];
     for (const text of written) {
       expect(breaches({ 'workers/a.ts': text }), text).toEqual([`workers/a.ts:1: ${rule}`]);
-      expect(breaches({ 'workers/config.ts': text, 'test/a.ts': text, 'vitest.config.ts': text }), text).toEqual([]);
+      expect(
+        breaches({ 'workers/settings/config.ts': text, 'test/a.ts': text, 'vitest.config.ts': text }),
+        text,
+      ).toEqual([]);
     }
   });
 
@@ -175,7 +180,7 @@ describe('the checker allows', () => {
 
   test('names and words that only look like a breach', () => {
     const text = [
-      "const text = `import '../workers/config.js'; process.env`;",
+      "const text = `import '../workers/settings/config.js'; process.env`;",
       "// export * from './b.js'",
       'const limits = [1, 2]; const sum = () => limits.map(String);',
       'const copy = (list: number[]) => { const mine = [...list]; mine.push(1); };',

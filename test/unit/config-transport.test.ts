@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readKeyRing, TemporalSettingInvalid } from '../../client/config.js';
 import { readTemporalSettings } from '../../client/temporal.config.js';
-import { readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+import { readIngressConfig, readWorkerConfig } from '../../workers/settings/config.js';
 import { misspeltSettings } from '../../workers/settings/misspelt.js';
 import { otherPair, serverPair } from '../rig/certificates.js';
 import { projectFolder } from '../rig/processes.js';

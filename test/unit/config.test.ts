@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { installationOf, InstallationInvalid, readInstallation, TemporalSettingInvalid } from '../../client/config.js';
 import { readTemporalSettings } from '../../client/temporal.config.js';
-import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/config.js';
+import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/settings/config.js';
 import { ConfigInvalid } from '../../workers/settings/faults.js';
 import {
   codecServer,

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { workerIdentity } from '../../client/encryption/key-requirement.js';
 import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { startCodecServer } from '../../workers/codec-server.js';
-import { readCodecServerConfig } from '../../workers/config.js';
+import { readCodecServerConfig } from '../../workers/settings/config.js';
 import { codecServer } from '../../workers/doctor/codec-server.js';
 import { database } from '../../workers/doctor/database.js';
 import { encryption } from '../../workers/doctor/encryption.js';

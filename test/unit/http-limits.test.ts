@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { type Logger, pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { HealthDataStore } from '../../store/health-data-store.js';
-import { readCodecServerConfig, readIngressConfig } from '../../workers/config.js';
+import { readCodecServerConfig, readIngressConfig } from '../../workers/settings/config.js';
 import { startCodecServer } from '../../workers/codec-server.js';
 import { startHealthDataReading } from '../../workers/health-data-reading.js';
 import { startIngress } from '../../workers/ingress.js';

@@ -21,7 +21,7 @@ import { watchReconciliation } from '../../workers/monitoring/last-reconciliatio
 import { watchRejectedEvents } from '../../workers/monitoring/store-health.js';
 import { startMonitoring } from '../../workers/monitoring/server.js';
 import { temporalHealth } from '../../workers/monitoring/temporal-health.js';
-import { readIngressConfig } from '../../workers/config.js';
+import { readIngressConfig } from '../../workers/settings/config.js';
 import { startIngress } from '../../workers/ingress.js';
 import { findPromtool } from '../alerts/prometheus.js';
 import { closedPort, secret, signed } from './webhooks/sending.js';

@@ -4,7 +4,7 @@ import {
   readIngressConfig,
   readSingleProcessConfig,
   readWorkerConfig,
-} from '../../workers/config.js';
+} from '../../workers/settings/config.js';
 import { ConfigInvalid } from '../../workers/settings/faults.js';
 
 /* What each program reads from its settings, beside the least that it needs. Everything here is invented. */

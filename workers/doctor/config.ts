@@ -1,5 +1,5 @@
 import type { WebhookPlace } from '../../service/management/webhooks.js';
-import { type IngressConfig, readIngressConfig, readWorkerConfig, type WorkerConfig } from '../config.js';
+import { type IngressConfig, readIngressConfig, readWorkerConfig, type WorkerConfig } from '../settings/config.js';
 import { misspeltSettings } from '../settings/misspelt.js';
 import { ConfigInvalid, type SettingFault } from '../settings/faults.js';
 import type { CodecEndpoint } from './codec-server.js';

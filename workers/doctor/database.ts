@@ -1,6 +1,6 @@
 import { DatabaseNotUtf8, StoreFailed } from '../../store/database.js';
 import { readSchemaState, type SchemaState } from '../../store/schema-state.js';
-import type { WorkerConfig } from '../config.js';
+import type { WorkerConfig } from '../settings/config.js';
 import { fault, ok, type Verdict, warning } from './findings.js';
 
 /** The database for health data: reachable, with the tables of this release. */

@@ -7,7 +7,7 @@ import {
 } from '../../client/encryption/payload-codec.js';
 import { isOfEncryptingWorker } from '../../client/encryption/key-requirement.js';
 import type { KeyRing } from '../../client/encryption/key-ring.js';
-import type { WorkerConfig } from '../config.js';
+import type { WorkerConfig } from '../settings/config.js';
 import { ofTaskQueue } from '../settings/temporal.js';
 import { fault, ok, type Verdict, warning } from './findings.js';
 import type { Temporal } from './server.js';

@@ -1,11 +1,11 @@
-import { anyTime } from '../../activities/order/search.js';
+import { anyTime } from '../../activities/order/earlier-orders.js';
 import { placeKitOrderId, shownId } from '../../protocol/ids.js';
 import { readPassthrough, rootOf } from '../../protocol/order/root-order.js';
 import { ServiceError } from '../../service/errors.js';
 import { signerOf } from '../../service/installation.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { snapshotOf } from '../../service/order/projection.js';
-import type { WorkerConfig } from '../config.js';
+import type { WorkerConfig } from '../settings/config.js';
 import { answerWithinMs, fault, notChecked, ok, reasonOf, type Verdict, warning } from './findings.js';
 import { retentionMs, type Temporal } from './server.js';
 import { withService } from './service.js';

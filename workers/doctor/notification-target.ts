@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { probeBody } from '../../client/notifications/answers.js';
 import { fetchThroughProxy, proxyFor, throughWhich } from '../../service/http/proxy.config.js';
 import { sign } from '../../service/webhooks/signature.js';
-import type { WorkerConfig } from '../config.js';
+import type { WorkerConfig } from '../settings/config.js';
 import { answerWithinMs, fault, ok, reasonOf, type Verdict, warning } from './findings.js';
 
 type Notify = WorkerConfig['notify'];

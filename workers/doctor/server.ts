@@ -5,7 +5,7 @@ import { connectionFault } from '../../client/reachability.js';
 import { code, connectionRemedy, hasCode } from '../../client/temporal-errors.js';
 import { assumedBackdating } from '../../activities/reconcile/last-run.js';
 import { reachOfPasses } from '../../protocol/reconcile.js';
-import type { WorkerConfig } from '../config.js';
+import type { WorkerConfig } from '../settings/config.js';
 import type { TemporalConfig } from '../settings/temporal.js';
 import { requireSearchAttributes, SearchAttributesMissing } from '../worker/search-attributes.js';
 import { answerWithinMs, fault, ok, reasonOf, type Verdict, warning } from './findings.js';

@@ -3,7 +3,7 @@ import { code, hasCode } from '../../client/temporal-errors.js';
 import { reconcileScheduleId } from '../../protocol/reconcile.js';
 import { reportedProblemsKey } from '../../protocol/search-attributes.js';
 import { sideQueueName, sideQueues } from '../../protocol/task-queues.js';
-import type { WorkerConfig } from '../config.js';
+import type { WorkerConfig } from '../settings/config.js';
 import { currentReleaseCommand, hasCurrentRelease } from '../worker/deployment.js';
 import { ofTaskQueue } from '../settings/temporal.js';
 import { fault, ok, type Verdict, warning } from './findings.js';

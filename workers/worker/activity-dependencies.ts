@@ -6,7 +6,7 @@ import { createReportFiles } from '../../activities/report-file/report-files.js'
 import { createLabService } from '../../service/lab-service.js';
 import type { CallObserver } from '../../service/http/http.js';
 import type { StoreAccess } from '../../store/store-access.js';
-import type { WorkerConfig } from '../config.js';
+import type { WorkerConfig } from '../settings/config.js';
 import { observeActivities, observeCalls } from '../monitoring/metrics.js';
 import type { Tracing } from '../monitoring/otlp-tracing.js';
 import { workerStore } from './worker-store.js';

@@ -5,7 +5,7 @@ import { route } from '../../client/webhooks/route.js';
 import { parse } from '../../client/webhooks/verify.js';
 import { AbandonedCalls } from '../../client/within.js';
 import type { StoreAccess } from '../../store/store-access.js';
-import type { WorkerConfig } from '../config.js';
+import type { WorkerConfig } from '../settings/config.js';
 import { healthDataSinks } from '../health-data.js';
 
 /** As long as the ingress waits for Temporal or the store. */

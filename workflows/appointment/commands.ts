@@ -17,7 +17,7 @@ import type {
 import { slotOf, isAtSlot } from '../../protocol/appointment/slots.js';
 import { settlingAfter } from '../../protocol/settling.js';
 import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
-import { activities, booking } from '../activities.js';
+import { activities, booking } from '../activity-options.js';
 import { untilDue } from '../entity/alarm.js';
 import { notKnownYet, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note } from '../entity/journal.js';

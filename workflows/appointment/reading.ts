@@ -4,7 +4,7 @@ import { setNotifies } from '../entity/outbox.js';
 import type { AppointmentReading } from '../../activities/appointment/reading.js';
 import { isOpen, isWalkIn } from '../../protocol/appointment/lifecycle.js';
 import type { AppointmentEvent, AppointmentSnapshot } from '../../service/appointment/snapshot.js';
-import { activities } from '../activities.js';
+import { activities } from '../activity-options.js';
 import { minute, noteAbsence } from '../entity/spans.js';
 import { resumeQuestions } from '../entity/attention.js';
 import { loggedRefusal, answeringMeanwhile } from '../entity/commands.js';

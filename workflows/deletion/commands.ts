@@ -1,7 +1,7 @@
 import { sleep } from '@temporalio/workflow';
 import type { DeletionState } from '../../protocol/deletion/messages.js';
 import { deletionSettlingMs } from '../../protocol/settling.js';
-import { activities, round, whileSomebodyWaits } from '../activities.js';
+import { activities, round, whileSomebodyWaits } from '../activity-options.js';
 import { refusalOf } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { endAsBefore, endRestored, endUndone, graceEnded, graceNotBegun, nothingToUndo } from './announcements.js';

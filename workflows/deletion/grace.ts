@@ -1,5 +1,5 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
-import { activities } from '../activities.js';
+import { activities } from '../activity-options.js';
 import { note } from '../entity/journal.js';
 import { announce, end, endRestored, userDeleted } from './announcements.js';
 import { isGraceOver, readableAt, reminderDueAt, undoReadableAt } from './deadlines.js';

@@ -1,7 +1,7 @@
 import { sleep, type ActivityOptions, type ApplicationFailure } from '@temporalio/workflow';
 import type { UserStanding } from '../../activities/deletion/users.js';
 import type { DeletionAttentionReason } from '../../protocol/deletion/messages.js';
-import { activities, round, type RoundLength } from '../activities.js';
+import { activities, round, type RoundLength } from '../activity-options.js';
 import { askedPause, isFinalRefusal, refusalOf } from '../entity/commands.js';
 import { hour, minute } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';

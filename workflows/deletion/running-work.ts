@@ -1,6 +1,6 @@
 import { type ApplicationFailure, CancellationScope, condition, type ActivityOptions } from '@temporalio/workflow';
 import type { DeletionOutcome, FoundWork, RunningWork, WorkFate } from '../../protocol/deletion/messages.js';
-import { activities, whileSomebodyWaits } from '../activities.js';
+import { activities, whileSomebodyWaits } from '../activity-options.js';
 import { refusalOf, refuse } from '../entity/commands.js';
 import { end } from './announcements.js';
 import { show } from './view.js';

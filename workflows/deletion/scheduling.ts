@@ -5,7 +5,7 @@ import {
   sleep,
   type ApplicationFailure,
 } from '@temporalio/workflow';
-import { activities } from '../activities.js';
+import { activities } from '../activity-options.js';
 import { refusalOf } from '../entity/commands.js';
 import { clear, end, endAsBefore, userUnknown, raise, announceScheduled } from './announcements.js';
 import { show } from './view.js';

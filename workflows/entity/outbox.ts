@@ -1,7 +1,7 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { RefusedNotification } from '../../protocol/notifications/delivery.js';
 import { isAlarm, type Notification } from '../../protocol/notifications/notifications.js';
-import { activities, delivery } from '../activities.js';
+import { activities, delivery } from '../activity-options.js';
 import { askedPause, refusalOf } from './commands.js';
 import { words } from './operators.js';
 import { minute } from './spans.js';
@@ -142,7 +142,7 @@ function isAlarmAmong(waiting: readonly Notification[], known: readonly Notifica
 
 /**
  * An alarm that comes meanwhile calls the attempts back: at once if none is running, else after the one that is, which may have arrived
- * (`notify` in `workflows/activities.ts`).
+ * (`notify` in `workflows/activity-options.ts`).
  * @returns the pause before the next batch, in milliseconds
  */
 async function deliverBatch(from: Outbox, outcome: Delivery, isItsTurn: () => boolean): Promise<number> {

@@ -1,7 +1,7 @@
 import { log, type ActivityOptions } from '@temporalio/workflow';
 import { isComplete, resolvePolicy, type PolicyName, type ResolvedPolicies } from '../../protocol/policy/policies.js';
 import { PolicyInvalid } from '../../protocol/policy/resolution.js';
-import { activities } from '../activities.js';
+import { activities } from '../activity-options.js';
 import { refusalOf } from './commands.js';
 import { note, type Journal } from './journal.js';
 

@@ -9,7 +9,7 @@ import type {
   MfaCode,
 } from '../../protocol/link/messages.js';
 import type { LinkReport } from '../../protocol/link/link-report.js';
-import { activities } from '../activities.js';
+import { activities } from '../activity-options.js';
 import { commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { obtainPolicy } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';

@@ -1,5 +1,5 @@
 import type { ConnectionQuery } from '../../activities/link/connections.js';
-import { activities } from '../activities.js';
+import { activities } from '../activity-options.js';
 import { timeOf } from '../entity/alarm.js';
 import { refusalOf } from '../entity/commands.js';
 import { type Link, sourceSlug, recordConnection, recordNoAnswer } from './link.js';

@@ -11,7 +11,7 @@ import type {
 } from '../../protocol/match-review/messages.js';
 import { usualSettling } from '../../protocol/settling.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
-import { activities } from '../activities.js';
+import { activities } from '../activity-options.js';
 import { untilDue } from '../entity/alarm.js';
 import { isFinalRefusal, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note } from '../entity/journal.js';

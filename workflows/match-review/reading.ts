@@ -4,7 +4,7 @@ import { isCarriedOut, orderInQuestion } from '../../protocol/match-review/lifec
 import type { MatchReviewReported, MatchReviewResult } from '../../protocol/match-review/messages.js';
 import { rootOf } from '../../protocol/order/root-order.js';
 import type { MatchReviewReport } from '../../service/match-review/snapshot.js';
-import { activities } from '../activities.js';
+import { activities } from '../activity-options.js';
 import { isDue, timeOf } from '../entity/alarm.js';
 import { noteAbsence } from '../entity/spans.js';
 import { resumeQuestions } from '../entity/attention.js';

@@ -13,7 +13,7 @@ import { deliverNotificationsId } from '../../protocol/ids.js';
 import { isAlarm, isAlarmReminder, type Notification } from '../../protocol/notifications/notifications.js';
 import { ofAttention } from '../../protocol/search-attributes.js';
 import type { NotifyOutcome } from '../../activities/notifications/notifications.js';
-import { activities, delivery as deliveryOptions } from '../activities.js';
+import { activities, delivery as deliveryOptions } from '../activity-options.js';
 import { askedPause, refusalOf, refuse } from '../entity/commands.js';
 import { readNotificationsLeft } from './intake.js';
 import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';

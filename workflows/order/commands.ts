@@ -15,7 +15,7 @@ import type {
   OrderAttention,
   OrderState,
 } from '../../protocol/order/state.js';
-import { activities, aheadOfBacklog } from '../activities.js';
+import { activities, aheadOfBacklog } from '../activity-options.js';
 import { isNotFound, refusalOf, refuse } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { iso } from '../entity/spans.js';

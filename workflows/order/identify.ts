@@ -15,7 +15,7 @@ import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type { OrderOutcome } from '../../protocol/order/state.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import { forwardedPhase, labPhaseKey, labReferenceKey, ofAttention } from '../../protocol/search-attributes.js';
-import { activities } from '../activities.js';
+import { activities } from '../activity-options.js';
 import { resumeQuestions } from '../entity/attention.js';
 import { refusalOf } from '../entity/commands.js';
 import { markAnnounced } from './announcements.js';

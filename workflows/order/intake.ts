@@ -9,7 +9,7 @@ import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { isAhead, notAhead } from '../../protocol/time.js';
 import { isReference } from '../../protocol/ids.js';
-import { activities } from '../activities.js';
+import { activities } from '../activity-options.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { raise } from './announcements.js';

@@ -25,7 +25,7 @@ import {
 } from '../../protocol/order/placing-messages.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { labPhaseKey, labReferenceKey, ofUser, placingPhase } from '../../protocol/search-attributes.js';
-import { activities, creation, orderSearch } from '../activities.js';
+import { activities, creation, orderSearch } from '../activity-options.js';
 import { setAttention } from '../entity/attention.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
 import {

@@ -5,7 +5,7 @@ import type { Remedy } from '../../protocol/order/policy.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import type { RaisedOrderAttention, Replacement } from '../../protocol/order/state.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
-import { activities, creation } from '../activities.js';
+import { activities, creation } from '../activity-options.js';
 import { atOnce } from '../entity/alarm.js';
 import { detailsOf, loggedRefusal, refusalOf, refuse } from '../entity/commands.js';
 import { iso, minute } from '../entity/spans.js';

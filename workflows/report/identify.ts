@@ -1,7 +1,7 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
 import type { JobReading } from '../../activities/report/reports.js';
 import type { ParsingJobResult, ReportTimelineEntry } from '../../protocol/report/messages.js';
-import { activities } from '../activities.js';
+import { activities } from '../activity-options.js';
 import { announceClaim, raise } from './announcements.js';
 import { recordAbsence, recordRead, recordUnsureAbsence } from './intake.js';
 import { resumeQuestions } from '../entity/attention.js';

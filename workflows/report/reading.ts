@@ -1,4 +1,4 @@
-import { activities } from '../activities.js';
+import { activities } from '../activity-options.js';
 import { isDue, timeOf } from '../entity/alarm.js';
 import { loggedRefusal } from '../entity/commands.js';
 import { raise } from './announcements.js';

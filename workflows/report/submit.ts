@@ -27,7 +27,7 @@ import {
 import type { ResolvedReportPolicy } from '../../protocol/report/policy.js';
 import { labReferenceKey, ofUser } from '../../protocol/search-attributes.js';
 import type { ReportSnapshot } from '../../service/report/snapshot.js';
-import { activities, upload as uploadOptions } from '../activities.js';
+import { activities, upload as uploadOptions } from '../activity-options.js';
 import { setAttention } from '../entity/attention.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
 import { askedPause, isAccessRefused, refusalOf, refuse, requireReference } from '../entity/commands.js';

@@ -4,14 +4,14 @@ import ms, { type StringValue } from 'ms';
 import { describe, expect, test } from 'vitest';
 import { withStore } from '../../../activities/dependencies.js';
 import { deletionRequestMs, usualSettling } from '../../../protocol/settling.js';
-import { readWorkerConfig } from '../../../workers/config.js';
-import { activityOptions, booking, creation, orderSearch, round, upload } from '../../../workflows/activities.js';
+import { readWorkerConfig } from '../../../workers/settings/config.js';
+import { activityOptions, booking, creation, orderSearch, round, upload } from '../../../workflows/activity-options.js';
 import { commandWait } from '../../../workflows/entity/commands.js';
 import { projectFolder } from '../../rig/processes.js';
 import { everyNode, parse, specifierOf, type Node } from '../../rig/syntax.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
-/* The rules that the timeouts and retries of workflows/activities.ts must keep to, whatever their numbers are. */
+/* The rules that the timeouts and retries of workflows/activity-options.ts must keep to, whatever their numbers are. */
 
 type Name = keyof typeof activityOptions;
 

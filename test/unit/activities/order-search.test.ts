@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startAttempt } from '../../../activities/attempt.js';
-import { placedBefore, type OrderCriteria } from '../../../activities/order/search.js';
+import { placedBefore, type OrderCriteria } from '../../../activities/order/earlier-orders.js';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
 import { sandboxControl, type SandboxControl } from '../../../sandbox/control.js';
 import { startLabService, type LabService as StandIn } from '../../../sandbox/lab-service/server.js';

@@ -2,7 +2,7 @@ import { WorkflowFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
-import { findLostJob, ownerOf } from '../../../activities/report/claims.js';
+import { findLostJob, ownerOf } from '../../../activities/report/lost-uploads.js';
 import { lostByEarlierRuns } from '../../../activities/report/submissions.js';
 import { reportActivities } from '../../../activities/report/reports.js';
 import { parsingJobId, submitReportId } from '../../../protocol/ids.js';

@@ -1,16 +1,16 @@
-import { usualEncryption } from '../client/config.js';
-import { withoutBlanks } from '../client/temporal.config.js';
-import type { KeyRing } from '../client/encryption/key-ring.js';
-import { SecretFileInvalid, secretOf } from '../client/files.js';
-import type { ServiceConfig } from '../service/http/http.js';
-import type { Installation } from '../service/installation.js';
-import { isLoopback } from '../service/http/proxy.config.js';
-import type { StorePlace } from '../store/health-data-store.js';
-import { misspeltSettings } from './settings/misspelt.js';
-import { ConfigInvalid, type SettingFault } from './settings/faults.js';
-import { faultOf, faultsBetween, warningsOf } from './settings/rules.js';
-import { environmentAddresses, type Name, secretSettings, settings, type Values } from './settings/settings.js';
-import { readTemporal } from './settings/temporal.js';
+import { usualEncryption } from '../../client/config.js';
+import { withoutBlanks } from '../../client/temporal.config.js';
+import type { KeyRing } from '../../client/encryption/key-ring.js';
+import { SecretFileInvalid, secretOf } from '../../client/files.js';
+import type { ServiceConfig } from '../../service/http/http.js';
+import type { Installation } from '../../service/installation.js';
+import { isLoopback } from '../../service/http/proxy.config.js';
+import type { StorePlace } from '../../store/health-data-store.js';
+import { misspeltSettings } from './misspelt.js';
+import { ConfigInvalid, type SettingFault } from './faults.js';
+import { faultOf, faultsBetween, warningsOf } from './rules.js';
+import { environmentAddresses, type Name, secretSettings, settings, type Values } from './settings.js';
+import { readTemporal } from './temporal.js';
 
 /* The settings of each program: which ones it reads, and its configuration. */
 
