@@ -12,7 +12,7 @@ import { isIdRefused, isStatedUnknownOrder, type Order } from '../../service/ord
 import { chainActivities } from './chains.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { asFailures, unreadableIfRefused } from '../failures.js';
-import { earlierRunsOf } from './search.js';
+import { earlierRunsOf } from './earlier-orders.js';
 import { readForCommand } from './orders.js';
 import { claimOn, described } from '../workflow-runs.js';
 

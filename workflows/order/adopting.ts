@@ -9,7 +9,7 @@ import {
   type PlacingState,
 } from '../../protocol/order/placing-messages.js';
 import { labPhaseKey, labReferenceKey, placingPhase } from '../../protocol/search-attributes.js';
-import { activities } from '../activities.js';
+import { activities } from '../activity-options.js';
 import { answeringCancellation, cancelAttempts, openAttempts } from '../entity/attempts.js';
 import { refuseField, refusalOf, requireReference, throwRefusal } from '../entity/commands.js';
 import { setAbsentSearchAttributes } from '../entity/operators.js';
