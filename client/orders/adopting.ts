@@ -33,14 +33,15 @@ export function checkedAdoption({ orderId, reference, policy, ...unknown }: Adop
 
 /** Looks first at what Temporal knows: an order that has the reference needs nothing, whoever gave it. */
 export async function adoptOrder(
-  access: ServiceAccess,
+  { calls }: ServiceAccess,
   call: OneCall,
   input: AdoptOrderInput,
   dryRun: boolean,
 ): Promise<AdoptedOrder> {
   const { orderId, reference } = input;
-  const { client } = access.calls;
-  const root = await findRootOrder(access, call, orderId).catch((error: unknown) => {
+  const { client } = calls;
+  // The lab service is the worker's to ask, which waits for it.
+  const root = await findRootOrder({ calls }, call, orderId).catch((error: unknown) => {
     if (!(error instanceof OrderNotFound)) throw error;
   });
   const follower = root === undefined ? undefined : await describe(client.workflow.getHandle(kitOrderId(root)));
@@ -56,7 +57,7 @@ export async function adoptOrder(
   const isSame = placing?.memo?.['inputDigest'] === inputDigest;
   if (!isSame && ['RUNNING', 'COMPLETED'].includes(placing?.status.name ?? '')) throw conflict();
   if (!dryRun) {
-    await startOnce(access.calls, placeKitOrderName, {
+    await startOnce(calls, placeKitOrderName, {
       ...{ workflowId: workflow.workflowId, input, inputDigest, conflict },
       // What was adopted and has lost its reference, because somebody ended its workflow, gets it once more.
       again: isSame,
