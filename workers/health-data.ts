@@ -1,5 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HealthDataSink, RejectedEventSink, TakenMessages } from '../client/webhooks/destinations.js';
+import {
+  isRejected,
+  type HealthDataSink,
+  type RejectedEventSink,
+  type TakenMessages,
+} from '../client/webhooks/destinations.js';
 import { type HealthDataRead, readHealthData } from '../service/webhooks/health-data.js';
 import { DatabaseNotUtf8 } from '../store/database.js';
 import type { Acceptance } from '../store/message-acceptance.js';
@@ -9,6 +14,13 @@ import type { ReceivedMessage } from '../store/messages.js';
 import { openedStore, type StoreAccess, storeOnDemand } from '../store/store-access.js';
 import { isAddressable } from '../protocol/ids.js';
 import { StartFailed } from './process.js';
+import type { Client } from '@temporalio/client';
+import type { WorkerStore } from '../activities/dependencies.js';
+import { answers } from '../client/webhooks/answers.js';
+import { route } from '../client/webhooks/route.js';
+import { parse } from '../client/webhooks/verify.js';
+import { AbandonedCalls } from '../client/within.js';
+import type { WorkerConfig } from './settings/config.js';
 
 /** A start does not wait longer for the database: orders do not need it. */
 const openedAtStartWithinMs = 3_000;
@@ -93,4 +105,28 @@ async function take(
   if (!isKept || userId === undefined || workoutId === undefined) return acceptance;
   const { standing } = await store.streamStanding({ userId, workoutId });
   return standing === 'due' ? 'stream_due' : acceptance;
+}
+
+/** As long as the ingress waits for Temporal or the store. */
+const deadlineMs = 10_000;
+
+/** The store of a worker's activities: rejected events take the route that webhooks take in the ingress. */
+export function workerStore(
+  store: StoreAccess,
+  temporal: Client,
+  { taskQueue, installation }: Pick<WorkerConfig, 'taskQueue' | 'installation'>,
+): WorkerStore {
+  return {
+    store,
+    route: async ({ id, body, receivedAt }) => {
+      const parsed = parse(Buffer.from(body));
+      // A body that is not a JSON object can only be discarded.
+      if ('reason' in parsed) return { answer: 'unreadable', isTaken: false };
+      const { healthData } = healthDataSinks(store, receivedAt);
+      const to = { temporal, taskQueue, installation, healthData, deadlineMs, abandoned: new AbandonedCalls() };
+      const routed = await route({ id, ...parsed }, to);
+      // What is rejected once more is stored nowhere: it would only become the same rejected event again.
+      return { answer: routed.name, isTaken: answers[routed.name].status === 204 && !isRejected(routed) };
+    },
+  };
 }

@@ -25,9 +25,8 @@ import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
-import { healthDataSinks } from '../../workers/health-data.js';
+import { healthDataSinks, workerStore } from '../../workers/health-data.js';
 import type { QueueOptions } from '../../workers/worker/polled-queues.js';
-import { workerStore } from '../../workers/worker/worker-store.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import {
   acknowledgeCriticalResultUpdate,

@@ -9,7 +9,7 @@ import type { StoreAccess } from '../../store/store-access.js';
 import type { WorkerConfig } from '../settings/config.js';
 import { observeActivities, observeCalls } from '../monitoring/metrics.js';
 import type { Tracing } from '../monitoring/otlp-tracing.js';
-import { workerStore } from './worker-store.js';
+import { workerStore } from '../health-data.js';
 
 interface Given {
   store: StoreAccess | undefined;
