@@ -178,7 +178,7 @@ async function replaceInTurn(run: KitOrderRun, orderId: string): Promise<OrderSn
   if (replacementOf(chain, orderId)?.orderId !== undefined) return undefined;
   requireOpen(chain);
   requireReplaceable(order);
-  const reservation = replacementOf(chain, orderId) ?? reserveReplacement(chain, order);
+  const reservation = replacementOf(chain, orderId) ?? reserveReplacement(run, order);
   reservation.atEventId = lastEventId(order);
   const snapshot = await place(run, reservation, order);
   if (snapshot) receiveSnapshot(run, snapshot);
@@ -195,20 +195,30 @@ async function replaceInTurn(run: KitOrderRun, orderId: string): Promise<OrderSn
 
 /**
  * A run that was reset, or that follows a terminated one, has lost its reservations. Our own passthrough still numbers the replacements:
- * the next one that belongs to no reservation was ordered for this order.
+ * the next one that belongs to no reservation was ordered for this order. If passthrough is not echoed, it is the next order of another
+ * transaction, since nothing but our own replacement leads one to the chain.
  */
 function recogniseLost(chain: Chain, order: ChainOrder): void {
   if (replacementOf(chain, order.orderId) !== undefined) return;
   const own = numberIn(chain, order) ?? 1;
-  const isOwned = (n: number) => chain.replacements.some((replacement) => replacement.n === n);
+  const isOwned = ({ orderId }: ChainOrder, n?: number) =>
+    chain.replacements.some((replacement) => replacement.n === n || replacement.orderId === orderId);
   const orders = ordersOf(chain);
-  const later = orders.slice(orders.indexOf(order) + 1);
-  const numbered = later.map((other) => ({ other, n: numberIn(chain, other) ?? 0 }));
-  const lost = numbered.filter(({ n }) => n > own && !isOwned(n)).toSorted((a, b) => a.n - b.n)[0];
+  const later = orders.slice(orders.indexOf(order) + 1).map((other) => ({ other, n: numberIn(chain, other) }));
+  const unowned = later.filter(({ other, n }) => !isOwned(other, n));
+  const numbered = unowned.filter(({ n = 0 }) => n > own).toSorted((a, b) => (a.n ?? 0) - (b.n ?? 0));
+  const lost = numbered[0] ?? unowned.find(({ other, n }) => n === undefined && isOfOtherTransaction(order, other));
   if (!lost) return;
   const { orderId, greatest } = lost.other;
+  const { n = highestNumber(chain) + 1 } = lost;
   const claimedAt = greatest.createdAt ?? iso(Date.now());
-  chain.replacements.push({ replaces: order.orderId, atEventId: lastEventId(order), n: lost.n, claimedAt, orderId });
+  chain.replacements.push({ replaces: order.orderId, atEventId: lastEventId(order), n, claimedAt, orderId });
+}
+
+function isOfOtherTransaction({ greatest: one }: ChainOrder, { greatest: other }: ChainOrder): boolean {
+  return (
+    one.transaction !== undefined && other.transaction !== undefined && one.transaction.id !== other.transaction.id
+  );
 }
 
 /** The number of an order of ours within its chain: the first is 1. */
@@ -304,7 +314,7 @@ function requireReplaceable(order: ChainOrder): void {
   }
 }
 
-function reserveReplacement(chain: Chain, order: ChainOrder): Replacement {
+function reserveReplacement({ chain, followsBrokenRunSince: triedAt }: KitOrderRun, order: ChainOrder): Replacement {
   if (chain.replacements.length >= chain.policy.replacementLimit) {
     throw refuse(
       'ReplacementLimitReached',
@@ -317,6 +327,7 @@ function reserveReplacement(chain: Chain, order: ChainOrder): Replacement {
     n: highestNumber(chain) + 1,
     claimedAt: iso(Date.now()),
     ...(chain.reference !== undefined && { reference: chain.reference }),
+    ...(triedAt !== undefined && { triedAt }),
   };
   chain.replacements.push(reservation);
   return reservation;

@@ -11,6 +11,11 @@ export interface KitOrderRun extends Wakeable {
   chain: Chain;
   earlierRun: EarlierRun | undefined;
   /**
+   * When it was known that the run before this one did not end by itself, milliseconds since the epoch. What it had sent by then may
+   * still be under way, and its reservations are lost.
+   */
+  followsBrokenRunSince?: number;
+  /**
    * A decision of a command or of the policy about an order runs in the lane of that order, beside the main loop: it waits for
    * nothing that has to do with another order.
    */

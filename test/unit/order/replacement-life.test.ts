@@ -204,6 +204,45 @@ describe('a replacement', () => {
     expect((await next.state()).chain.at(-1)).toMatchObject({ orderId: thirdId, replaces: newId });
   });
 
+  test('that a run may have sent which was ended from outside is waited for, and searched, before another is sent', async () => {
+    const requestedAfter = async (previous?: object) => {
+      const { asked, answers: replaceKitOrder } = asking(replaced);
+      const readChain = reading({ snapshots: [shownAt(lost)], ...(previous && { previous }) });
+      const given = { readChain, readOrder: shownAt(lost), replaceKitOrder };
+      const order = await begun(shownAt(lost), given, {
+        earlierRun: { runId: '00000000-0000-4000-8000-000000000001' },
+      });
+      await order.update('replaceKit', { orderId });
+      const atOnce = asked.length;
+      await order.until(0.02);
+      return { atOnce, asked };
+    };
+    const again = [{ n: 2, triedBefore: true }];
+    expect(await requestedAfter()).toMatchObject({ atOnce: 0, asked: again });
+
+    const ended = await (await life(['ordered'], { giveUpAfter: '5d' })).until(1000);
+    expect(await requestedAfter(ended.result)).toMatchObject({ atOnce: 1, asked: [{ n: 2, triedBefore: false }] });
+  });
+
+  test('that an earlier run has lost is known without its number, too, if it is the only one of another transaction', async () => {
+    const own = (id: string) => ({ ...transactionOf({ id, origin: 'initial' }), id: `transaction-${id}` });
+    const order = await life(
+      lost,
+      {},
+      { replaceKitOrder: replaced },
+      { snapshot: shownAt(lost, { transaction: own(orderId) }) },
+    );
+    const joined = kitOf(newId, lost, {
+      userId: 'user-1',
+      createdAt: '2024-03-02T10:00:00.000Z',
+      transaction: own(newId),
+    });
+    await order.signal('orderChanged', joined);
+    const { chain } = stateIn(await order.update('replaceKit', { orderId }));
+    expect(order.callsOf('replaceKitOrder')).toEqual([]);
+    expect(chain.find((each) => each.orderId === newId)).toMatchObject({ origin: 'replacement', replaces: orderId });
+  });
+
   test('that has been asked for, or is another kit’s, is not taken for a lost one', async () => {
     const order = await life(lost, { replacementLimit: 3 }, { replaceKitOrder: unavailable });
     await order.update('replaceKit', { orderId });
