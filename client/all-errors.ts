@@ -39,7 +39,7 @@ export {
   RegisteredAnotherOrder,
   RegistrationRefused,
   ReplacementLimitReached,
-} from './orders/errors.js';
+} from './order/errors.js';
 export {
   AddressMissing,
   AppointmentEnded,
@@ -53,7 +53,7 @@ export {
   NothingBooked,
   RescheduleRefused,
   SlotGone,
-} from './appointments/errors.js';
+} from './appointment/errors.js';
 export {
   DecisionNotAllowed,
   DecisionRefused,
@@ -61,7 +61,7 @@ export {
   MatchReviewInterrupted,
   MatchReviewInvalid,
   MatchReviewNotFound,
-} from './match-reviews/errors.js';
+} from './match-review/errors.js';
 export {
   InvalidCode,
   LinkEnded,
@@ -70,7 +70,7 @@ export {
   LinkInvalid,
   LinkNotFound,
   LinkRefused,
-} from './links/errors.js';
+} from './link/errors.js';
 export {
   ReportEnded,
   ReportFileRefused,
@@ -83,7 +83,7 @@ export {
   ReportSubmissionCancelled,
   ReportSubmissionExpired,
   SignedUrlRefused,
-} from './reports/errors.js';
+} from './report/errors.js';
 export {
   DeletionInterrupted,
   DeletionInvalid,
@@ -95,7 +95,7 @@ export {
   UndoRefused,
   UserHasRunningWork,
   UserUnknown,
-} from './users/errors.js';
+} from './user/errors.js';
 export { DeliveryInterrupted, NotificationNotFound, NotificationsInvalid } from './notifications/errors.js';
 export {
   ManagementKeyMissing,

@@ -30,12 +30,12 @@ export type {
   OrderFilter,
   OrderSummary,
   AdoptOptions,
-} from './orders/orders.js';
-export type { AdoptedOrder, AdoptOrder } from './orders/adopting.js';
-export type { EarlierFailure, ReconcileOptions } from './orders/reconciliation.js';
-export type { PlaceOptions } from './orders/placing.js';
-export type { OrderSearch } from './orders/order-finder.js';
-export type { CancelledPlacing, KitOrderHandle, WhichOrder } from './orders/order-handle.js';
+} from './order/orders.js';
+export type { AdoptedOrder, AdoptOrder } from './order/adopting.js';
+export type { EarlierFailure, ReconcileOptions } from './order/reconciliation.js';
+export type { PlaceOptions } from './order/placing.js';
+export type { OrderSearch } from './order/order-finder.js';
+export type { CancelledPlacing, KitOrderHandle, WhichOrder } from './order/order-handle.js';
 export { answerFaults } from '../service/order/answers.js';
 export type {
   ImportOrderRequest,
@@ -61,14 +61,9 @@ export type {
 export type { ShipmentSnapshot } from '../service/order/snapshot.js';
 
 /* Results, documents and the catalogue */
-export type { ResultOperations, WhichResults } from './results/results.js';
-export type {
-  DocumentOperations,
-  DocumentReads,
-  DocumentStreamOptions,
-  SpecimenLabels,
-} from './documents/documents.js';
-export type { CatalogueOperations } from './catalogue/catalogue.js';
+export type { ResultOperations, WhichResults } from './results.js';
+export type { DocumentOperations, DocumentReads, DocumentStreamOptions, SpecimenLabels } from './documents.js';
+export type { CatalogueOperations } from './catalogue.js';
 export type { Results } from '../service/order/order.js';
 export type {
   LabAccount,
@@ -86,8 +81,8 @@ export type {
   SitesOfOrder,
   AppointmentFilter,
   AppointmentSummary,
-} from './appointments/appointments.js';
-export type { AppointmentHandle } from './appointments/appointment-handle.js';
+} from './appointment/appointments.js';
+export type { AppointmentHandle } from './appointment/appointment-handle.js';
 export type { CancellationReason } from '../service/appointment/appointments.js';
 export { isBookable, type Centre, type Centres, type Coverage } from '../service/appointment/centres.js';
 export type { CentresFilter, CoverageFilter } from '../service/appointment/walk-ins.js';
@@ -115,8 +110,8 @@ export type {
   WhichMatchReview,
   MatchReviewFilter,
   MatchReviewSummary,
-} from './match-reviews/match-reviews.js';
-export type { MatchReviewHandle } from './match-reviews/match-review-handle.js';
+} from './match-review/match-reviews.js';
+export type { MatchReviewHandle } from './match-review/match-review-handle.js';
 export type { MatchReview, MatchReviewSearch } from '../service/match-review/match-reviews.js';
 export { defaultMatchReviewPolicy, type MatchReviewPolicy } from '../protocol/match-review/policy.js';
 export type {
@@ -132,8 +127,8 @@ export type {
 } from '../protocol/match-review/messages.js';
 
 /* Links */
-export type { LinkOperations, LinkStart, LinkFilter, LinkSummary } from './links/links.js';
-export type { LinkHandle } from './links/link-handle.js';
+export type { LinkOperations, LinkStart, LinkFilter, LinkSummary } from './link/links.js';
+export type { LinkHandle } from './link/link-handle.js';
 export type { Provider, ProviderConnection, ProviderFilter } from '../service/link/providers.js';
 export { defaultLinkPolicy, type LinkPolicy } from '../protocol/link/policy.js';
 export type {
@@ -149,8 +144,8 @@ export type {
 export type { LinkReport } from '../protocol/link/link-report.js';
 
 /* Reports */
-export type { ReportOperations, ReportSubmission, ReportFilter, ReportSummary } from './reports/reports.js';
-export type { CancelledSubmission, ReportHandle } from './reports/report-handle.js';
+export type { ReportOperations, ReportSubmission, ReportFilter, ReportSummary } from './report/reports.js';
+export type { CancelledSubmission, ReportHandle } from './report/report-handle.js';
 export type { LabReportResult, LoincMatch, ParsingJob } from '../service/report/reports.js';
 export type { ReportCounts } from '../service/report/snapshot.js';
 export { defaultReportPolicy, type ReportPolicy } from '../protocol/report/policy.js';
@@ -166,8 +161,8 @@ export type {
 export type { LostUpload, ReportSource } from '../protocol/report/submission-messages.js';
 
 /* Users and their deletion */
-export type { UserOperations } from './users/users.js';
-export type { DeletionHandle } from './users/deletion-handle.js';
+export type { UserOperations } from './user/users.js';
+export type { DeletionHandle } from './user/deletion-handle.js';
 export type {
   CreateUserRequest,
   Demographics,

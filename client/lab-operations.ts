@@ -4,9 +4,9 @@ import type { Installation } from '../service/installation.js';
 import { createLabService, type LabService } from '../service/lab-service.js';
 import type { ServiceConfig } from '../service/http/http.js';
 import { type CallOptions, type Deadline, millisecondsOf } from './call-options.js';
-import { AppointmentOperations } from './appointments/appointments.js';
-import { CatalogueOperations } from './catalogue/catalogue.js';
-import { DocumentOperations } from './documents/documents.js';
+import { AppointmentOperations } from './appointment/appointments.js';
+import { CatalogueOperations } from './catalogue.js';
+import { DocumentOperations } from './documents.js';
 import {
   type Encryption,
   installationOf,
@@ -22,18 +22,18 @@ import { labDataConverter } from './encryption/payload-codec.js';
 import { withKeysRequired, encryptionRequired } from './encryption/key-requirement.js';
 import { parseKeyRing } from './encryption/key-ring.js';
 import { EncryptionKeysMissing } from './errors.js';
-import { LinkOperations } from './links/links.js';
-import { MatchReviewOperations } from './match-reviews/match-reviews.js';
+import { LinkOperations } from './link/links.js';
+import { MatchReviewOperations } from './match-review/match-reviews.js';
 import type { ServiceAccess } from './service-calls.js';
-import { OrderOperations } from './orders/orders.js';
+import { OrderOperations } from './order/orders.js';
 import { UndeliveredNotifications } from './notifications/undelivered.js';
-import { UserOperations } from './users/users.js';
+import { UserOperations } from './user/users.js';
 import { withPayloadLimit } from './payload-limit.js';
 import { addressAndWay, throughProxy, reconnection } from './temporal-connection.js';
 import { connectionFault } from './reachability.js';
 import { RejectedEventOperations } from './operators/rejected-events.js';
-import { ReportOperations } from './reports/reports.js';
-import { ResultOperations } from './results/results.js';
+import { ReportOperations } from './report/reports.js';
+import { ResultOperations } from './results.js';
 import { followKeyFile, headerFault } from './temporal-key-file.js';
 import { noAnswerFromTemporal, temporalErrorOf } from './temporal-errors.js';
 import { WebhookOperations } from './operators/webhook-endpoints.js';

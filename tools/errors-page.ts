@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as appointments from '../client/appointments/errors.js';
+import * as appointments from '../client/appointment/errors.js';
 import * as encryptionSetting from '../client/config.js';
 import * as keyRing from '../client/encryption/key-ring.js';
 import * as payloads from '../client/encryption/payload-codec.js';
 import * as common from '../client/errors.js';
 import { errors as client } from '../client/index.js';
-import * as links from '../client/links/errors.js';
-import * as matchReviews from '../client/match-reviews/errors.js';
+import * as links from '../client/link/errors.js';
+import * as matchReviews from '../client/match-review/errors.js';
 import * as notifications from '../client/notifications/errors.js';
 import * as operators from '../client/operators/errors.js';
-import * as orders from '../client/orders/errors.js';
-import * as reports from '../client/reports/errors.js';
-import * as users from '../client/users/errors.js';
+import * as orders from '../client/order/errors.js';
+import * as reports from '../client/report/errors.js';
+import * as users from '../client/user/errors.js';
 import * as directCalls from '../service/errors.js';
 import * as base from '../service/lab-operations-error.js';
 import * as proxies from '../service/http/proxy.config.js';
@@ -24,12 +24,12 @@ const areas: readonly { title: string; says?: string; files: Readonly<Record<str
     title: 'Every call',
     files: { 'service/lab-operations-error.ts': base, 'client/errors.ts': common },
   },
-  { title: 'Orders', files: { 'client/orders/errors.ts': orders } },
-  { title: 'Appointments', files: { 'client/appointments/errors.ts': appointments } },
-  { title: 'Match reviews', files: { 'client/match-reviews/errors.ts': matchReviews } },
-  { title: 'Links', files: { 'client/links/errors.ts': links } },
-  { title: 'Reports', files: { 'client/reports/errors.ts': reports } },
-  { title: 'Deletions', files: { 'client/users/errors.ts': users } },
+  { title: 'Orders', files: { 'client/order/errors.ts': orders } },
+  { title: 'Appointments', files: { 'client/appointment/errors.ts': appointments } },
+  { title: 'Match reviews', files: { 'client/match-review/errors.ts': matchReviews } },
+  { title: 'Links', files: { 'client/link/errors.ts': links } },
+  { title: 'Reports', files: { 'client/report/errors.ts': reports } },
+  { title: 'Deletions', files: { 'client/user/errors.ts': users } },
   { title: 'Undelivered notifications', files: { 'client/notifications/errors.ts': notifications } },
   { title: 'Webhook endpoints and rejected events', files: { 'client/operators/errors.ts': operators } },
   {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { AppointmentState, SlotQuestion, Slots, SlotSite } from '../../protocol/appointment/messages.js';
-import type { AppointmentHandle } from '../appointments/appointment-handle.js';
-import type { AppointmentFilter, AppointmentSummary } from '../appointments/appointments.js';
+import type { AppointmentHandle } from '../appointment/appointment-handle.js';
+import type { AppointmentFilter, AppointmentSummary } from '../appointment/appointments.js';
 import type { LabOperations } from '../lab-operations.js';
 import type { CommandLine, Patience } from './command-line.js';
 import { readText } from './input.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { LinkHandle } from '../links/link-handle.js';
-import type { LinkStart, LinkSummary } from '../links/links.js';
+import type { LinkHandle } from '../link/link-handle.js';
+import type { LinkStart, LinkSummary } from '../link/links.js';
 import type { CodeAnswer, LinkState } from '../../protocol/link/messages.js';
 import type { CommandLine } from './command-line.js';
 import { CodeNotAccepted, UsageError } from './failures.js';

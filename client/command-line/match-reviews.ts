@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { MatchReviewState } from '../../protocol/match-review/messages.js';
 import type { LabOperations } from '../lab-operations.js';
-import type { MatchReviewHandle } from '../match-reviews/match-review-handle.js';
-import type { MatchReviewFilter, MatchReviewSummary } from '../match-reviews/match-reviews.js';
+import type { MatchReviewHandle } from '../match-review/match-review-handle.js';
+import type { MatchReviewFilter, MatchReviewSummary } from '../match-review/match-reviews.js';
 import type { CommandLine } from './command-line.js';
 import { readText } from './input.js';
 import { listCommand, ofMatchReviews } from './lists.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { canonicalId, isAddressable, isReference, referencePattern } from '../../protocol/ids.js';
 import { LabOperationsError, type RefusedField } from '../../service/lab-operations-error.js';
-import type { AdoptedOrder, AdoptOrder } from '../orders/adopting.js';
+import type { AdoptedOrder, AdoptOrder } from '../order/adopting.js';
 import type { CommandLine } from './command-line.js';
 import { failureReport, NotAllChanged, UsageError, type FailureReport } from './failures.js';
 import { readText } from './input.js';
@@ -26,7 +26,7 @@ export function adoptCommand(orders: Command, commandLine: CommandLine): void {
       await commandLine.send(goesOn, async ({ lab, progress }) => {
         const adopted: AdoptedOrder[] = [];
         const failed: NotAdopted[] = [];
-        const { concernsEveryOrder } = await import('../orders/orders.js');
+        const { concernsEveryOrder } = await import('../order/orders.js');
         try {
           for (const [done, order] of listed.entries()) {
             progress.say(`adopting: ${done} of ${listed.length}, ${failed.length} not adopted`);

@@ -1,7 +1,7 @@
 import type { PlacingState } from '../../protocol/order/placing-messages.js';
 import type { CriticalResult, OrderState } from '../../protocol/order/state.js';
-import type { CancelledPlacing } from '../orders/order-handle.js';
-import type { OrderSummary, PolicyChanged } from '../orders/orders.js';
+import type { CancelledPlacing } from '../order/order-handle.js';
+import type { OrderSummary, PolicyChanged } from '../order/orders.js';
 import { attentionText, facts, line, moment, sections, table, waiting, words } from './output.js';
 import type { FailureReport } from './failures.js';
 

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
-import type { CancelledPlacing, KitOrderHandle, WhichOrder } from '../orders/order-handle.js';
-import type { OrderSelection, PolicyChange, WhichHandle } from '../orders/orders.js';
+import type { CancelledPlacing, KitOrderHandle, WhichOrder } from '../order/order-handle.js';
+import type { OrderSelection, PolicyChange, WhichHandle } from '../order/orders.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import type { RegisterCommand } from '../../protocol/order/messages.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ReconcileProgress } from '../../protocol/reconcile.js';
-import type { EarlierFailure } from '../orders/reconciliation.js';
+import type { EarlierFailure } from '../order/reconciliation.js';
 import type { CommandLine } from './command-line.js';
 import { facts, moment } from './output.js';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { CancelledSubmission, ReportHandle } from '../reports/report-handle.js';
-import type { ReportSubmission, ReportSummary } from '../reports/reports.js';
+import type { CancelledSubmission, ReportHandle } from '../report/report-handle.js';
+import type { ReportSubmission, ReportSummary } from '../report/reports.js';
 import type { ReportState } from '../../protocol/report/messages.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './failures.js';

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { SecretFileInvalid } from '../../client/files.js';
-import { checkPlacing } from '../../client/orders/placing.js';
+import { checkPlacing } from '../../client/order/placing.js';
 import { LabOperationsError } from '../../service/lab-operations-error.js';
 import { defaultAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { defaultDeletionPolicy } from '../../protocol/deletion/policy.js';

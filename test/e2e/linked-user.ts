@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { createLabService, type LinkHandle, type LinkState } from '../../client/index.js';
-import type { LinkStart } from '../../client/links/links.js';
+import type { LinkStart } from '../../client/link/links.js';
 import { linkProviderId } from '../../protocol/ids.js';
 import { patience, type Stack } from './stack.js';
 

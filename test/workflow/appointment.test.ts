@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AppointmentState, Slots } from '../../protocol/appointment/messages.js';
-import { AppointmentEnded } from '../../client/appointments/errors.js';
+import { AppointmentEnded } from '../../client/appointment/errors.js';
 import { Visit } from './visit.js';
 import { cancellationReasons } from '../../sandbox/lab-service/appointment-routes.js';
 import { eventually } from '../rig/eventually.js';

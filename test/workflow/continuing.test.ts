@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ReplacementLimitReached } from '../../client/orders/errors.js';
+import { ReplacementLimitReached } from '../../client/order/errors.js';
 import { completeMfaPath, UserLink } from './user-link.js';
 import { eventually } from '../rig/eventually.js';
 import { kitOrderId } from '../../protocol/ids.js';

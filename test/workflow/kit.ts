@@ -1,7 +1,7 @@
 import { eventually } from '../rig/eventually.js';
 import { followed } from '../rig/followed.js';
 import { expect } from 'vitest';
-import type { KitOrderHandle } from '../../client/orders/order-handle.js';
+import type { KitOrderHandle } from '../../client/order/order-handle.js';
 import type { RevealedOrder, SandboxControl } from '../../sandbox/control.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type { AttentionReason, OrderState } from '../../protocol/order/state.js';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { errors } from '../../client/index.js';
-import type { DeletionHandle } from '../../client/users/deletion-handle.js';
+import type { DeletionHandle } from '../../client/user/deletion-handle.js';
 import { deleteUserId } from '../../protocol/ids.js';
 import type { DeleteUserInput, DeletionState } from '../../protocol/deletion/messages.js';
 import { eventually } from '../rig/eventually.js';

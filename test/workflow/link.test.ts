@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkPolicy } from '../../protocol/link/policy.js';
-import { InvalidCode, LinkEnded, LinkNotFound } from '../../client/links/errors.js';
+import { InvalidCode, LinkEnded, LinkNotFound } from '../../client/link/errors.js';
 import { ServiceDown } from '../../client/errors.js';
 import { UserLink, completeMfaPath, tokenPath } from './user-link.js';
 import { connectionReportedSignal } from '../../protocol/link/messages.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CancelRefused } from '../../client/orders/errors.js';
+import { CancelRefused } from '../../client/order/errors.js';
 import { UserLink } from './user-link.js';
 import { createNotificationHandler } from '../../client/notifications/index.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';

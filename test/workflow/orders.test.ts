@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OrderEnded } from '../../client/orders/errors.js';
+import { OrderEnded } from '../../client/order/errors.js';
 import { followed } from '../rig/followed.js';
 import type { Kit } from './kit.js';
 import { setStage } from './story.js';

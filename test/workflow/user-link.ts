@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { eventually } from '../rig/eventually.js';
-import type { LinkHandle } from '../../client/links/link-handle.js';
-import type { LinkStart } from '../../client/links/links.js';
+import type { LinkHandle } from '../../client/link/link-handle.js';
+import type { LinkStart } from '../../client/link/links.js';
 import { linkProviderId } from '../../protocol/ids.js';
 import type { CodeAnswer, LinkState } from '../../protocol/link/messages.js';
 import type { Notification } from '../rig/notification-receiver.js';

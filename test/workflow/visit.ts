@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { AppointmentHandle } from '../../client/appointments/appointment-handle.js';
-import type { AppointmentStart } from '../../client/appointments/appointments.js';
+import type { AppointmentHandle } from '../../client/appointment/appointment-handle.js';
+import type { AppointmentStart } from '../../client/appointment/appointments.js';
 import type { SandboxControl } from '../../sandbox/control.js';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { bookAppointmentId } from '../../protocol/ids.js';

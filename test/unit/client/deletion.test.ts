@@ -6,8 +6,8 @@ import { expect, test } from 'vitest';
 import { projectFolder } from '../../rig/processes.js';
 import { errors } from '../../../client/index.js';
 import { toClientError } from '../../../client/errors.js';
-import { answerToUndo } from '../../../client/users/deletion-handle.js';
-import { userErrorMap } from '../../../client/users/errors.js';
+import { answerToUndo } from '../../../client/user/deletion-handle.js';
+import { userErrorMap } from '../../../client/user/errors.js';
 
 test('every failure type that is documented for a deletion has a client error', async () => {
   const page = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');

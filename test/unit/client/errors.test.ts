@@ -10,16 +10,16 @@ import {
 } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
-import * as appointmentErrors from '../../../client/appointments/errors.js';
+import * as appointmentErrors from '../../../client/appointment/errors.js';
 import * as errors from '../../../client/errors.js';
 import { errors as client } from '../../../client/index.js';
-import * as linkErrors from '../../../client/links/errors.js';
-import * as matchReviewErrors from '../../../client/match-reviews/errors.js';
+import * as linkErrors from '../../../client/link/errors.js';
+import * as matchReviewErrors from '../../../client/match-review/errors.js';
 import { notificationErrorMap } from '../../../client/notifications/errors.js';
 import * as operatorErrors from '../../../client/operators/errors.js';
-import * as orderErrors from '../../../client/orders/errors.js';
-import * as reportErrors from '../../../client/reports/errors.js';
-import * as userErrors from '../../../client/users/errors.js';
+import * as orderErrors from '../../../client/order/errors.js';
+import * as reportErrors from '../../../client/report/errors.js';
+import * as userErrors from '../../../client/user/errors.js';
 import { LabOperationsError } from '../../../service/lab-operations-error.js';
 import { projectFolder } from '../../rig/processes.js';
 

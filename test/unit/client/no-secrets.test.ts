@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { expect, test } from 'vitest';
-import { AppointmentHandle } from '../../../client/appointments/appointment-handle.js';
+import { AppointmentHandle } from '../../../client/appointment/appointment-handle.js';
 import { createLabService, labDataConverter, LabOperations, parseKeyRing } from '../../../client/index.js';
 import { createWebhookHandler } from '../../../client/webhooks/index.js';
 import { createNotificationHandler } from '../../../client/notifications/index.js';
-import { LinkHandle } from '../../../client/links/link-handle.js';
-import { MatchReviewHandle } from '../../../client/match-reviews/match-review-handle.js';
-import { KitOrderHandle } from '../../../client/orders/order-handle.js';
-import { ReportHandle } from '../../../client/reports/report-handle.js';
-import { DeletionHandle } from '../../../client/users/deletion-handle.js';
+import { LinkHandle } from '../../../client/link/link-handle.js';
+import { MatchReviewHandle } from '../../../client/match-review/match-review-handle.js';
+import { KitOrderHandle } from '../../../client/order/order-handle.js';
+import { ReportHandle } from '../../../client/report/report-handle.js';
+import { DeletionHandle } from '../../../client/user/deletion-handle.js';
 import { TemporalCalls } from '../../../client/workflow-calls.js';
 
 const secrets = {

@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { expect, test } from 'vitest';
-import { KitOrderHandle } from '../../../client/orders/order-handle.js';
+import { KitOrderHandle } from '../../../client/order/order-handle.js';
 import { TemporalCalls } from '../../../client/workflow-calls.js';
 import type { ChainLink } from '../../../protocol/order/state.js';
 import { answering, serviceAt } from '../service/recording-server.js';

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { errors, LabOperations, type PolicyChange } from '../../../client/index.js';
-import { KitOrderHandle } from '../../../client/orders/order-handle.js';
+import { KitOrderHandle } from '../../../client/order/order-handle.js';
 import { rejection } from '../service/recording-server.js';
 
 /** Nothing listens there: whatever is refused here is refused before anything is sent. */

@@ -3,7 +3,7 @@ import { ServiceError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { createNotificationHandler, type NotificationHandler } from '../../../client/notifications/index.js';
 import { signWebhook } from '../../../client/testing.js';
-import { OrderNotFound } from '../../../client/orders/errors.js';
+import { OrderNotFound } from '../../../client/order/errors.js';
 import { watchState, type WatchOptions } from '../../../client/watching.js';
 import type { OrderState } from '../../../protocol/order/state.js';
 import { stateOf } from '../../../workflows/order/view.js';

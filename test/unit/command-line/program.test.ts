@@ -10,7 +10,7 @@ import type { Deadline } from '../../../client/call-options.js';
 import type { Connect } from '../../../client/command-line/command-line.js';
 import { createProgram, run, version } from '../../../client/command-line/program.js';
 import { errors, LabOperations, type PolicyChange } from '../../../client/index.js';
-import { KitOrderHandle } from '../../../client/orders/order-handle.js';
+import { KitOrderHandle } from '../../../client/order/order-handle.js';
 import { projectFolder } from '../../rig/processes.js';
 import { RecordedTerminal } from './recording-terminal.js';
 

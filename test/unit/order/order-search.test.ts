@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isSearched } from '../../../client/orders/order-finder.js';
+import { isSearched } from '../../../client/order/order-finder.js';
 
 test.each(['critical', 'CRITICAL', 'Critical'])(
   'a search for critical results finds an order that the service calls %s, and no other',

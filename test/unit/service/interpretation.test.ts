@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isSearched } from '../../../client/orders/order-finder.js';
+import { isSearched } from '../../../client/order/order-finder.js';
 import { readEvent } from '../../../service/webhooks/events.js';
 import { interpretationOf, isCritical, isKnownInterpretation } from '../../../service/interpretation.js';
 import { matchReviewSnapshotOf } from '../../../service/match-review/snapshot.js';

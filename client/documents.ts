@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
-import type { DocumentCalls } from '../../service/documents.js';
-import type { CallOptions } from '../call-options.js';
-import { checkRead, namedThing } from '../input-faults.js';
-import { askService, type ServiceAccess } from '../service-calls.js';
-import { asking } from '../workflow-calls.js';
+import type { DocumentCalls } from '../service/documents.js';
+import type { CallOptions } from './call-options.js';
+import { checkRead, namedThing } from './input-faults.js';
+import { askService, type ServiceAccess } from './service-calls.js';
+import { asking } from './workflow-calls.js';
 
 export interface SpecimenLabels {
   collectionDate: Date;

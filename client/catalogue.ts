@@ -5,11 +5,11 @@ import type {
   LabTestFilter,
   Marker,
   MarkerFilter,
-} from '../../service/lab-tests.js';
-import type { CallOptions } from '../call-options.js';
-import { checkRead } from '../input-faults.js';
-import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
-import { asking } from '../workflow-calls.js';
+} from '../service/lab-tests.js';
+import type { CallOptions } from './call-options.js';
+import { checkRead } from './input-faults.js';
+import { askService, listFromService, type ServiceAccess } from './service-calls.js';
+import { asking } from './workflow-calls.js';
 
 /**
  * The service's catalogue: lab tests, the markers that they measure with the questions to answer when ordering, and the team's

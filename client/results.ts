@@ -1,15 +1,15 @@
-import type { LabService } from '../../service/lab-service.js';
-import { NotFound } from '../../service/errors.js';
-import { unsigned } from '../../service/installation.js';
-import type { Results } from '../../service/order/order.js';
-import { readPassthrough } from '../../protocol/order/root-order.js';
-import type { CallOptions } from '../call-options.js';
-import { ReadInvalid } from '../errors.js';
-import { joinFaults, namedThing, referenceFaults } from '../input-faults.js';
-import { OrderNotFound } from '../orders/errors.js';
-import { orderCalls } from '../orders/order-handle.js';
-import { isOf } from '../orders/order-finder.js';
-import { askService, type ServiceAccess } from '../service-calls.js';
+import type { LabService } from '../service/lab-service.js';
+import { NotFound } from '../service/errors.js';
+import { unsigned } from '../service/installation.js';
+import type { Results } from '../service/order/order.js';
+import { readPassthrough } from '../protocol/order/root-order.js';
+import type { CallOptions } from './call-options.js';
+import { ReadInvalid } from './errors.js';
+import { joinFaults, namedThing, referenceFaults } from './input-faults.js';
+import { OrderNotFound } from './order/errors.js';
+import { orderCalls } from './order/order-handle.js';
+import { isOf } from './order/order-finder.js';
+import { askService, type ServiceAccess } from './service-calls.js';
 
 /**
  * Whose lab values: one order's, a transaction's (an order with its redraws), or a reference's: then of its
