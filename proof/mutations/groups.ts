@@ -16,7 +16,15 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   entity: { files: filesOf('workflows/entity', 'attention', 'fields', 'journal', 'policy', 'spans', 'versions') },
   order: {
-    files: filesOf('workflows/order', 'announcements', 'chain', 'critical-results', 'deadlines', 'snapshots'),
+    files: filesOf(
+      'workflows/order',
+      'announcements',
+      'chain',
+      'critical-results',
+      'deadlines',
+      'redraws',
+      'snapshots',
+    ),
   },
   link: { files: filesOf('workflows/link', 'consequences', 'deadlines', 'link') },
   report: { files: filesOf('workflows/report', 'announcements', 'deadlines', 'job', 'reports') },

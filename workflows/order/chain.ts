@@ -26,14 +26,12 @@ import { carriedOn, firstVersion } from '../entity/versions.js';
 export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed<ResolvedOrderPolicy> {
   version: number;
   rootOrderId: string;
-  /**
-   * When the first run of this workflow began; milliseconds since the epoch. Absent in states from before it was kept.
-   */
-  openedAt?: number;
+  /** When the first run of this workflow began; milliseconds since the epoch. */
+  openedAt: number;
   policy: ResolvedOrderPolicy;
-  /** True if `placeKitOrder` handed this order over; an order that was not is adopted, and nothing is replaced by itself. */
+  /** True if `placeKitOrder` handed this order over; one that was not is adopted, and nothing is replaced automatically. */
   handedOver: boolean;
-  /** It was handed over without having been placed here: nothing is replaced by itself, either. */
+  /** It was handed over without having been placed here: nothing is replaced automatically, either. */
   madeElsewhere?: true;
   /** The order was created for this hand-over, and no run has followed it before: there is no history to read. */
   isNew: boolean;
@@ -46,9 +44,9 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   labAccountId?: string;
   orders: Orders;
   replacements: Replacement[];
-  /** Orders named by a transaction that the service does not show. */
+  /** Orders named by a transaction that were looked up, whether the service showed them or not: once is enough. */
   unreadable: string[];
-  /** Keys of `unfinishedOrders` that were read. */
+  /** Keys of `unfinishedOrders` (`redraws.ts`) that were read. */
   unfinishedRead?: string[];
   /** Orders that the service said it does not know: believed only when a later read says the same. */
   absent: Absence[];
@@ -200,7 +198,7 @@ export function currentOrder(chain: Chain): ChainOrder {
   return current;
 }
 
-function isInPlay(chain: Chain, order: ChainOrder): boolean {
+export function isInPlay(chain: Chain, order: ChainOrder): boolean {
   const replacement = replacementOf(chain, order.orderId);
   if (replacement?.orderId !== undefined && !hasMovedSince(order, replacement)) return false;
   return !order.standing.final || order.standing.phase === 'completed';
@@ -300,35 +298,6 @@ export function unreadOrder(chain: Chain): string | undefined {
   const named = chain.orders.flatMap(({ greatest }) => siblingsToRead(greatest.transaction?.orders ?? []));
   return named.find(({ id }) => !chain.unreadable.includes(id) && !chain.orders.some(({ orderId }) => orderId === id))
     ?.id;
-}
-
-/**
- * Orders that a redraw follows and whose own end was never reported: no deadline applies to them any more, so they are
- * read, once when the redraw is known and once before the chain ends. `key` says which of the two it is.
- */
-export function unfinishedOrders(chain: Chain): { orderId: string; key: string }[] {
-  const moment = outcomeOf(chain) === undefined ? 'followed' : 'ended';
-  return ordersOf(chain)
-    .filter((order) => !order.standing.final && isRedrawn(chain.orders, order))
-    .map(({ orderId }) => ({ orderId, key: `${orderId}/${moment}` }))
-    .filter(({ key }) => !chain.unfinishedRead?.includes(key));
-}
-
-/**
- * Orders in play beside the current one: a kit that was replaced and moves again, or a replacement whose original was
- * redrawn after all. An order that a redraw of its own transaction follows is only not finished yet.
- */
-export function lateArrivals(chain: Chain): ChainOrder[] {
-  const current = currentOrder(chain).orderId;
-  return ordersOf(chain).filter(
-    (order) => order.orderId !== current && isInPlay(chain, order) && !isRedrawn(chain.orders, order),
-  );
-}
-
-function isRedrawn(orders: Orders, order: OrderRecord): boolean {
-  const { orderId } = order;
-  const followers = orders.slice(orders.findIndex((each) => each.orderId === orderId) + 1);
-  return followers.some((follower) => follower.greatest.parentId === orderId || isOfTransactionOf(follower, order));
 }
 
 /** The earlier order may have been reported without a transaction, before there was a redraw: then the later one's lists it. */

@@ -330,7 +330,7 @@ const firstTime = Date.UTC(1971, 0);
 /** The service may leave times out; what counts from 1970 would be overdue at once, and the order given up. */
 function countedFrom({ openedAt }: Chain, base: string | undefined): number {
   const from = Date.parse(base ?? '');
-  return from < firstTime ? (openedAt ?? from) : from;
+  return from < firstTime ? openedAt : from;
 }
 
 function later(from: number, span: number): string | undefined {

@@ -5,8 +5,9 @@ import { isDue, timeOf } from '../entity/alarm.js';
 import { absenceBelieved, doubled, hour, isAbsenceBelieved, longestOutage, minute, spread } from '../entity/spans.js';
 import { askedPause, isNotFound, loggedRefusal } from '../entity/commands.js';
 import { clear, raise } from './announcements.js';
-import { currentOrder, outcomeOf, unfinishedOrders, unreadOrder, type Chain } from './chain.js';
+import { currentOrder, outcomeOf, unreadOrder, type Chain } from './chain.js';
 import { receiveSnapshot } from './intake.js';
+import { unfinishedOrders } from './redraws.js';
 import type { KitOrderRun } from './run.js';
 
 /** Reads the orders that a transaction names and that no webhook reported. */
@@ -14,7 +15,7 @@ export async function readUnreadOrders(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   for (let orderId = unreadOrder(chain); orderId !== undefined; orderId = unreadOrder(chain)) {
     if (isPostponed(chain) || (await readOrder(run, orderId)) === 'unanswered') return;
-    // Also one that was read: the service may answer with another spelling of its id.
+    // Also if it was read: the service may answer with another spelling of its id.
     chain.unreadable.push(orderId);
   }
 }

@@ -25,6 +25,7 @@ import {
 } from './chain.js';
 import { deadlinesOf, nextRecheck, shipsKit, type Deadline } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
+import { isRedrawOf } from './redraws.js';
 import type { KitOrderRun } from './run.js';
 
 /*
@@ -74,8 +75,8 @@ function remedyFor(chain: Chain, order: ChainOrder): Remedy {
 }
 
 /**
- * Three kinds of order are never replaced automatically: an adopted order, an order for which no kit is shipped, and an order
- * whose chain has used all its replacements. For these a person is asked.
+ * Three kinds of order are never replaced automatically: one that was not handed over or was made elsewhere, one for which no kit is
+ * shipped, and one whose chain has used all its replacements. For these a person is asked.
  */
 function allowed(chain: Chain, order: ChainOrder, remedy: Remedy): Remedy {
   const isReserved = replacementOf(chain, order.orderId) !== undefined;
@@ -91,27 +92,16 @@ function allowed(chain: Chain, order: ChainOrder, remedy: Remedy): Remedy {
 async function apply(run: KitOrderRun, order: ChainOrder, remedy: Remedy, key: string): Promise<boolean> {
   const { chain } = run;
   const { orderId } = order;
-  switch (remedy) {
-    case 'fail':
-      chain.ending = 'failed';
-      return true;
-    case 'ask':
-      raise(
-        chain,
-        { key, reason: needsSuccessor(order) ? 'decision_needed' : 'problem_persists', orderId },
-        Date.now(),
-      );
-      return true;
-    case 'replace':
-      return replace(run, order, key);
-    default:
-      return remedy satisfies never;
+  if (remedy === 'fail') {
+    chain.ending = 'failed';
+    return true;
   }
-}
-
-async function replace(run: KitOrderRun, order: ChainOrder, key: string): Promise<boolean> {
-  const { chain } = run;
-  const { orderId } = order;
+  if (remedy === 'ask') {
+    const reason = needsSuccessor(order) ? 'decision_needed' : 'problem_persists';
+    raise(chain, { key, reason, orderId }, Date.now());
+    return true;
+  }
+  remedy satisfies 'replace';
   try {
     await replaceKit(run, orderId);
     return true;
@@ -155,42 +145,35 @@ const replacementTimeout = 15 * minute;
 export const allReplacements = Symbol('replacements');
 
 /**
- * Orders a new kit for a failed or missing one, once. What one replacement came to is known before the next one begins.
+ * Orders a new kit for a failed or missing one, once. One attempt ends before the next begins. The reservation is set before
+ * anything is awaited and kept whatever happens, so trying again continues the same replacement.
  *
  * @throws ApplicationFailure `OrderEnded`, `NotReplaceable`, `ReplacementLimitReached`, `OrderMovedOn`, or what the service refused
  */
 export async function replaceKit(run: KitOrderRun, orderId: string): Promise<void> {
-  const placed = await run.lanes.run(allReplacements, () => replaceInTurn(run, orderId));
-  if (placed) await leadToChain(run.chain, placed);
-}
-
-/**
- * The reservation is set before anything is awaited and kept whatever happens, so trying again continues the same
- * replacement.
- *
- * @returns the new order, if it is a replacement that no webhook has reported
- */
-async function replaceInTurn(run: KitOrderRun, orderId: string): Promise<OrderSnapshot | undefined> {
   const { chain } = run;
-  const order = findOrder(chain, orderId);
-  if (!order) return undefined;
-  recogniseLost(chain, order);
-  if (replacementOf(chain, orderId)?.orderId !== undefined) return undefined;
-  requireOpen(chain);
-  requireReplaceable(order);
-  const reservation = replacementOf(chain, orderId) ?? reserveReplacement(run, order);
-  reservation.atEventId = lastEventId(order);
-  const snapshot = await place(run, reservation, order);
-  if (snapshot) receiveSnapshot(run, snapshot);
-  // At once, not when the attention is brought in line: a command that waits for this one must not answer the question.
-  clear(chain, (attention) => attention.reason === 'replacement_failed' && attention.orderId === orderId, Date.now());
-  if (!snapshot) return undefined;
-  if (isRedrawOf(order, snapshot)) {
-    chain.replacements = chain.replacements.filter((replacement) => replacement !== reservation);
-    return undefined;
-  }
-  reservation.orderId = snapshot.orderId;
-  return snapshot;
+  const placed = await run.lanes.run(allReplacements, async () => {
+    const order = findOrder(chain, orderId);
+    if (!order) return undefined;
+    recogniseLost(chain, order);
+    if (replacementOf(chain, orderId)?.orderId !== undefined) return undefined;
+    requireOpen(chain);
+    requireReplaceable(order);
+    const reservation = replacementOf(chain, orderId) ?? reserveReplacement(run, order);
+    reservation.atEventId = lastEventId(order);
+    const snapshot = await place(run, reservation, order);
+    if (snapshot) receiveSnapshot(run, snapshot);
+    // At once, not when the attention is brought in line: a command that waits for this one must not answer the question.
+    clear(chain, (attention) => attention.reason === 'replacement_failed' && attention.orderId === orderId, Date.now());
+    if (!snapshot) return undefined;
+    if (isRedrawOf({ greatest: snapshot }, order)) {
+      withdraw(chain, reservation);
+      return undefined;
+    }
+    reservation.orderId = snapshot.orderId;
+    return snapshot;
+  });
+  if (placed) await leadToChain(chain, placed);
 }
 
 /**
@@ -262,28 +245,27 @@ async function place(
     reservation.triedAt = Date.now();
     if (isCancellation(error)) throw error;
     if (reservation.orderId !== undefined) return undefined;
-    throw movedOn(run, reservation, refusalOf(error)) ?? error;
+    throw withdrawIfMovedOn(run, reservation, refusalOf(error)) ?? error;
   }
 }
 
-/** The service shows more than was decided on: nothing was created, and the reservation is withdrawn. */
-function movedOn(
+/** If the service shows more than was decided on, nothing was created: the reservation is withdrawn, and the refusal says how the order stands. */
+function withdrawIfMovedOn(
   run: KitOrderRun,
   reservation: Replacement,
   refusal: ApplicationFailure,
 ): ApplicationFailure | undefined {
   if (refusal.type !== 'OrderMovedOn') return undefined;
   const { chain } = run;
-  chain.replacements = chain.replacements.filter((replacement) => replacement !== reservation);
+  withdraw(chain, reservation);
   const { snapshot } = detailsOf<MovedOnDetails>(refusal);
   if (snapshot) receiveSnapshot(run, snapshot);
   const reason = findOrder(chain, reservation.replaces)?.standing.phase ?? 'unknown';
   return ApplicationFailure.nonRetryable(refusal.message, refusal.type, { fields: [], reason });
 }
 
-/** The service followed the failed order up itself, in the same transaction. */
-function isRedrawOf({ greatest }: ChainOrder, { transaction }: OrderSnapshot): boolean {
-  return transaction !== undefined && transaction.id === greatest.transaction?.id;
+function withdraw(chain: Chain, reservation: Replacement): void {
+  chain.replacements = chain.replacements.filter((replacement) => replacement !== reservation);
 }
 
 /** If passthrough is not echoed, nothing in the new order's webhooks leads to this chain. */

@@ -20,7 +20,6 @@ import {
   ordersOf,
   currentOrder,
   isOfTransactionOf,
-  lateArrivals,
   needsSuccessor,
   outcomeOf,
   registeredAs,
@@ -38,6 +37,7 @@ import {
   isReminder,
   type Deadline,
 } from './deadlines.js';
+import { lateArrivals } from './redraws.js';
 import type { KitOrderRun } from './run.js';
 import { firstVersion } from '../entity/versions.js';
 

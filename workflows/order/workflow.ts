@@ -8,7 +8,7 @@ import { runLoop } from '../entity/loop.js';
 import { deliverAtLast } from '../entity/outbox.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
 import { announceEnd, clear, raise } from './announcements.js';
-import { openChain, outcomeOf, unfinishedOrders, unreadOrder } from './chain.js';
+import { openChain, outcomeOf, unreadOrder } from './chain.js';
 import * as commands from './commands.js';
 import { awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
@@ -24,6 +24,7 @@ import {
   receiveCriticalReport,
 } from './intake.js';
 import { readUnfinishedOrders, readUnreadOrders } from './reading.js';
+import { unfinishedOrders } from './redraws.js';
 import { openRun, type KitOrderRun } from './run.js';
 import { carriedOrders } from './snapshots.js';
 import { bringInLine, resultOf, stateOf } from './view.js';

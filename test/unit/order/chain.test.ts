@@ -4,7 +4,6 @@ import {
   currentOrder,
   isOfTransactionOf,
   findOrder,
-  lateArrivals,
   lastEventId,
   learn,
   needsSuccessor,
@@ -12,10 +11,10 @@ import {
   outcomeOf,
   replacementOf,
   standingAt,
-  unfinishedOrders,
   unreadOrder,
   type Chain,
 } from '../../../workflows/order/chain.js';
+import { lateArrivals, unfinishedOrders } from '../../../workflows/order/redraws.js';
 import type { Replacement } from '../../../protocol/order/state.js';
 import { resultOf, stateOf } from '../../../workflows/order/view.js';
 import { caseOf, daysAfterStart, happyPath, kitOf, pathTo, transactionOf, withPatient, start } from './histories.js';

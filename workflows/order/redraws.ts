@@ -1,0 +1,47 @@
+import {
+  currentOrder,
+  isInPlay,
+  isOfTransactionOf,
+  ordersOf,
+  outcomeOf,
+  type Chain,
+  type ChainOrder,
+} from './chain.js';
+import type { OrderRecord, Orders } from './snapshots.js';
+
+/*
+ * A redraw: the service itself follows a failed order up with another one, of the same transaction or with the failed order as its
+ * parent. The wait for it is a deadline (`deadlines.ts`), which `decisions.ts` ends.
+ */
+
+export function isRedrawOf(follower: Pick<OrderRecord, 'greatest'>, order: OrderRecord): boolean {
+  return follower.greatest.parentId === order.orderId || isOfTransactionOf(follower, order);
+}
+
+function isRedrawn(orders: Orders, order: OrderRecord): boolean {
+  const followers = orders.slice(orders.findIndex(({ orderId }) => orderId === order.orderId) + 1);
+  return followers.some((follower) => isRedrawOf(follower, order));
+}
+
+/**
+ * Orders that a redraw follows and whose own end was never reported: no deadline applies to them any more, so they are
+ * read, once when the redraw is known and once before the chain ends. `key` says which of the two it is.
+ */
+export function unfinishedOrders(chain: Chain): { orderId: string; key: string }[] {
+  const moment = outcomeOf(chain) === undefined ? 'followed' : 'ended';
+  return ordersOf(chain)
+    .filter((order) => !order.standing.final && isRedrawn(chain.orders, order))
+    .map(({ orderId }) => ({ orderId, key: `${orderId}/${moment}` }))
+    .filter(({ key }) => !chain.unfinishedRead?.includes(key));
+}
+
+/**
+ * Orders in play beside the current one: a kit that was replaced and moves again, or a replacement whose original was
+ * redrawn after all. An order that a redraw of its own transaction follows is only not finished yet.
+ */
+export function lateArrivals(chain: Chain): ChainOrder[] {
+  const current = currentOrder(chain).orderId;
+  return ordersOf(chain).filter(
+    (order) => order.orderId !== current && isInPlay(chain, order) && !isRedrawn(chain.orders, order),
+  );
+}
