@@ -6,6 +6,7 @@ import { openLink, type LinkRun } from '../../workflows/link/link.js';
 import { validate as validateReview } from '../../workflows/match-review/commands.js';
 import { openReview, type MatchReviewRun } from '../../workflows/match-review/review.js';
 import { learn, openChain } from '../../workflows/order/chain.js';
+import { validateAcknowledgement } from '../../workflows/order/acknowledging.js';
 import * as orders from '../../workflows/order/commands.js';
 import { validatePolicyChange } from '../../workflows/order/policy-change.js';
 import { openRun } from '../../workflows/order/run.js';
@@ -90,7 +91,7 @@ const ofOrders: Command[] = of('kitOrder', [
   {
     name: 'acknowledgeCriticalResult',
     seed: { orderId, alarm: 'alarm-1', by: 'nurse-1', outcome: 'confirmed', note: 'Invented' },
-    validate: (given) => orders.validateAcknowledgement(order, given),
+    validate: (given) => validateAcknowledgement(order, given),
   },
   {
     name: 'setPolicy',

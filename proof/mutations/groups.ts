@@ -22,6 +22,7 @@ export const groups: Readonly<Record<string, Group>> = {
       'chain',
       'critical-results',
       'deadlines',
+      'questions',
       'redraws',
       'snapshots',
     ),

@@ -1,6 +1,6 @@
 import { kitOrderId } from '../../protocol/ids.js';
-import { isKnownInterpretation, readStatus } from '../../protocol/order/lifecycle.js';
-import type { AttentionReason, RaisedOrderAttention } from '../../protocol/order/state.js';
+import { readStatus } from '../../protocol/order/lifecycle.js';
+import type { RaisedOrderAttention } from '../../protocol/order/state.js';
 import type { NotificationHead, OrderNotification } from '../../protocol/order/messages.js';
 import type { OrderEvent } from '../../service/order/snapshot.js';
 import { attentionVerbsFor } from '../entity/attention.js';
@@ -15,7 +15,6 @@ import {
   type ChainOrder,
   currentOrder,
 } from './chain.js';
-import { deadlinesOf } from './deadlines.js';
 import type { KitOrderRun } from './run.js';
 
 export function enqueue(chain: Chain, notification: OrderNotification): void {
@@ -89,7 +88,7 @@ export function announceReplacements(chain: Chain, now: number): void {
   }
 }
 
-/** Takes everything known so far as announced: by an earlier run. */
+/** Records what has been announced of the order. */
 export function markAnnounced(chain: Chain, order: ChainOrder): void {
   const { status: problem, detail } = order.standing.problem ?? {};
   const before = chain.announced.find(({ orderId }) => orderId === order.orderId);
@@ -192,20 +191,6 @@ function lastMoment({ standing: { last } }: ChainOrder): Pick<OrderEvent, 'id' |
   return last ?? { id: 0, at: iso(0) };
 }
 
-/** Questions that stand as long as their deadline does: the order's next move answers them. */
-const answeredByMoving: readonly AttentionReason[] = [
-  'registration_overdue',
-  'shipping_overdue',
-  'delivery_overdue',
-  'return_overdue',
-  'transit_to_lab_overdue',
-  'results_overdue',
-  'collection_overdue',
-  'problem_persists',
-  'decision_needed',
-  'replacement_failed',
-];
-
 export const { raise, clear } = attentionVerbsFor<RaisedOrderAttention, Chain>({
   questionOf: ({ rootOrderId }, reason) => ({ key: rootOrderId, reason, orderId: rootOrderId }),
   notify(chain, { key: _key, time: _time, ...data }, { id, type }, now) {
@@ -213,26 +198,6 @@ export const { raise, clear } = attentionVerbsFor<RaisedOrderAttention, Chain>({
     enqueue(chain, { ...headOf(chain, order, `${id}/${type}`, iso(now)), type, data });
   },
 });
-
-/** Asks once about a word that may mean an alarm, until another takes its place. The key has a digest: it is logged, and the word is a result. */
-export function askAboutWords(chain: Chain, now: number): void {
-  const reason = 'unknown_interpretation';
-  for (const { orderId, greatest } of chain.orders) {
-    const { interpretation } = greatest;
-    if (interpretation === undefined) continue;
-    const isKnown = isKnownInterpretation(interpretation);
-    const key = `${orderId}/${shortDigest(`${orderId}/${interpretation}`)}`;
-    const isOver = (asked: RaisedOrderAttention) => isKnown || asked.key !== key;
-    clear(chain, (asked) => asked.reason === reason && asked.orderId === orderId && isOver(asked), now);
-    if (!isKnown && chain.raised[`${key}.${reason}`] === undefined) raise(chain, { key, reason, orderId }, now);
-  }
-}
-
-/** Clears the questions that the order has answered by moving on. */
-export function clearAnswered(chain: Chain, now: number): void {
-  const standing = new Set(deadlinesOf(chain).map(({ key }) => key));
-  clear(chain, ({ key, reason }) => answeredByMoving.includes(reason) && !standing.has(key), now);
-}
 
 /** Announces an end that no event announced. Completion and cancellation were announced as events. */
 export function announceEnd(run: KitOrderRun): void {

@@ -1,22 +1,15 @@
 import type { ApplicationFailure } from '@temporalio/workflow';
-import { canonicalId, isReference, referencePattern } from '../../protocol/ids.js';
+import { canonicalId } from '../../protocol/ids.js';
 import { isSameSample } from '../../protocol/order/lifecycle.js';
 import type {
-  AcknowledgeCriticalResultCommand,
   CancelCommand,
   RegisterCommand,
   ReplaceKitCommand,
   ResolveProblemCommand,
 } from '../../protocol/order/messages.js';
-import type {
-  AcknowledgementOutcome,
-  AttentionReason,
-  Decision,
-  OrderAttention,
-  OrderState,
-} from '../../protocol/order/state.js';
+import type { Decision, OrderAttention, OrderState } from '../../protocol/order/state.js';
 import { activities, aheadOfBacklog } from '../activity-options.js';
-import { isNotFound, refusalOf, refuse } from '../entity/commands.js';
+import { isNotFound, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { iso } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';
@@ -31,22 +24,24 @@ import {
   rootElsewhere,
   type Chain,
 } from './chain.js';
-import { acknowledge, alarmsOf, findCriticalResult, isRepeated } from './critical-results.js';
-import { endWaitingUnlessDue } from './decisions.js';
+import { endObsoleteWait } from './decisions.js';
 import { deadlinesOf, isOverdueName, type Deadline } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
+import { publish } from './publishing.js';
+import { asks, needsOnlyWait } from './questions.js';
 import { readOrder } from './reading.js';
 import { allReplacements, replaceKit } from './replacing.js';
-import { answerCaller, awaitIdentity, requireFollowing, requireRoot, type KitOrderRun } from './run.js';
-import { bringInLine, stateOf } from './view.js';
+import { answerCaller, requireFollowing, requireRoot, type KitOrderRun } from './run.js';
+import { stateOf } from './view.js';
 
 /*
- * What a product may do with an order: register its kit, cancel it, replace its kit, decide about its problem, acknowledge
- * its critical result. Each function checks what it is given and answers with the command; a validator's refusal leaves no
- * trace in the history. Whether the service will do it, only the service knows.
+ * What a product may do with an order: register its kit, cancel it, replace its kit, decide about its problem; critical results are
+ * acknowledged in `acknowledging.ts`. Each function checks what it is given and answers with the command. Whether the service
+ * will do it, only the service knows.
  */
 
-interface OrderCommand {
+/** A command after the check of what was given. */
+export interface CheckedCommand {
   orderId: string;
   /** True if what it asks for has happened already. A command whose answer was lost is sent again: it then does not do more. */
   isDone: () => boolean;
@@ -57,7 +52,7 @@ interface OrderCommand {
   done: string;
 }
 
-export function registration(run: KitOrderRun, given: RegisterCommand): OrderCommand {
+export function registration(run: KitOrderRun, given: RegisterCommand): CheckedCommand {
   const { chain } = run;
   const sampleId: unknown = given?.registration?.sample_id;
   if (typeof sampleId !== 'string') {
@@ -74,7 +69,7 @@ export function registration(run: KitOrderRun, given: RegisterCommand): OrderCom
   };
 }
 
-export function cancellation(run: KitOrderRun, given?: CancelCommand): OrderCommand {
+export function cancellation(run: KitOrderRun, given?: CancelCommand): CheckedCommand {
   const orderId = commandedOrder(run, given);
   return {
     orderId,
@@ -84,7 +79,7 @@ export function cancellation(run: KitOrderRun, given?: CancelCommand): OrderComm
   };
 }
 
-export function replacement(run: KitOrderRun, given: ReplaceKitCommand): OrderCommand {
+export function replacement(run: KitOrderRun, given: ReplaceKitCommand): CheckedCommand {
   requireOrderId(given);
   const orderId = commandedOrder(run, given);
   requireOwnChain(run.chain);
@@ -96,7 +91,7 @@ export function replacement(run: KitOrderRun, given: ReplaceKitCommand): OrderCo
   };
 }
 
-export function resolution(run: KitOrderRun, given: ResolveProblemCommand): OrderCommand {
+export function resolution(run: KitOrderRun, given: ResolveProblemCommand): CheckedCommand {
   const { chain } = run;
   const { decision, insteadOf } = given ?? {};
   if (!['wait', 'replace', 'abandon'].includes(decision)) {
@@ -138,8 +133,7 @@ function commandedOrder(
 /** The current order may be another one by the time that the command is repeated. */
 function requireOrderId(given: { orderId?: unknown } | undefined): void {
   if (typeof given?.orderId === 'string') return;
-  const fields = [{ field: 'orderId', message: 'is required: the order that the command is about' }];
-  throw refuse('InvalidCommand', 'orderId is required: name the order', { fields });
+  throw refuseField('orderId', 'is required: the order that the command is about');
 }
 
 /** Two workflows may follow an order that was reported before its transaction, but one kit is ordered for it. */
@@ -151,7 +145,7 @@ function requireOwnChain(chain: Chain): void {
  * A command that asks for what has happened already is accepted, also at the end. So is any command while the run finds out
  * which orders its chain has; it is checked again then.
  */
-export function accept(run: KitOrderRun, { orderId, isDone, requireUnresolved }: OrderCommand): void {
+export function accept(run: KitOrderRun, { orderId, isDone, requireUnresolved }: CheckedCommand): void {
   const { chain } = run;
   requireFollowing(run);
   if (!chain.identified) return;
@@ -167,7 +161,7 @@ export function accept(run: KitOrderRun, { orderId, isDone, requireUnresolved }:
  * for a replacement of that order, but not for the main loop. The order that it means is settled when it comes, or as soon as
  * the run knows its orders, not when its turn comes.
  */
-export function carryOut(run: KitOrderRun, commandOf: () => OrderCommand): Promise<OrderState> {
+export function carryOut(run: KitOrderRun, commandOf: () => CheckedCommand): Promise<OrderState> {
   return answerCaller(run, () => {
     const command = commandOf();
     return run.lanes.run(command.orderId, async () => {
@@ -177,7 +171,7 @@ export function carryOut(run: KitOrderRun, commandOf: () => OrderCommand): Promi
       await command.work();
       note(run.chain, command.done, Date.now(), command.orderId);
       // A forwarder shows and announces nothing.
-      if (run.forwardsTo === undefined) bringInLine(run);
+      if (run.forwardsTo === undefined) publish(run);
       return stateOf(run.chain);
     });
   });
@@ -251,7 +245,7 @@ async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decis
   switch (decision) {
     case 'wait':
       extendLimits(chain, orderId);
-      endWaitingUnlessDue(run);
+      endObsoleteWait(run);
       return;
     case 'replace':
       return replaceKit(run, orderId);
@@ -266,22 +260,13 @@ async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decis
   }
 }
 
-/** Attention that needs no more than somebody's `wait`. */
-const acknowledged: readonly AttentionReason[] = [
-  'reference_conflict',
-  'foreign_order',
-  'cancellation_failed',
-  'unknown_interpretation',
-  'unreadable_signal',
-];
-
 /**
  * Every limit that was missed, and the time to decide, count again from now. A conflict of references is acknowledged: the
  * first reference keeps the order. So is a cancellation that failed: the order goes on.
  */
 function extendLimits(chain: Chain, orderId: string): void {
   const now = Date.now();
-  const isAcknowledged = (raised: OrderAttention) => acknowledged.includes(raised.reason) && raised.orderId === orderId;
+  const isAcknowledged = (raised: OrderAttention) => needsOnlyWait(raised) && raised.orderId === orderId;
   const isMissed = ({ key, at }: Deadline) => chain.met.includes(key) || at <= now;
   const asked = deadlinesOf(chain).filter(
     (deadline) =>
@@ -298,14 +283,6 @@ function extendLimits(chain: Chain, orderId: string): void {
   const since = iso(now);
   chain.patience.push(...asked.map(({ baseKey }) => ({ key: baseKey, since })));
 }
-
-/** Attention that `resolveProblem` does not answer. */
-const otherwiseAnswered: readonly AttentionReason[] = [
-  'late_arrival',
-  'registered_another_order',
-  'critical_result',
-  'notifications_undelivered',
-];
 
 /** Keeps the answer; the latest of each order counts. */
 export function recordResolution(chain: Chain, orderId: string, decision: Decision): void {
@@ -332,85 +309,4 @@ export function resolutionOf(chain: Chain, orderId: string): Decision | undefine
   if (!order || asks(chain, orderId)) return undefined;
   if (isReplaced(chain, orderId) && currentOrder(chain).orderId !== orderId) return 'replace';
   return chain.answers.find((answer) => answer.orderId === orderId && answer.eventId === lastEventId(order))?.decision;
-}
-
-function asks(chain: Chain, orderId: string): boolean {
-  return chain.attention.some(
-    (attention) => attention.orderId === orderId && !otherwiseAnswered.includes(attention.reason),
-  );
-}
-
-/** It needs nothing from outside, and waits for no other command: the next reminder may be due. */
-export async function acknowledgeNow(run: KitOrderRun, given: AcknowledgeCriticalResultCommand): Promise<OrderState> {
-  await awaitIdentity(run);
-  validateAcknowledgement(run, given);
-  acknowledge(run.chain, withOwnId(given), Date.now());
-  run.hasNews = true;
-  return stateOf(run.chain);
-}
-
-function withOwnId(command: AcknowledgeCriticalResultCommand): AcknowledgeCriticalResultCommand {
-  return { ...command, orderId: canonicalId(command.orderId) };
-}
-
-const acknowledgementOutcomes: readonly unknown[] = [
-  'confirmed',
-  'reached_no_readback',
-  'unable_to_reach',
-] satisfies AcknowledgementOutcome[];
-
-/** Enough to say who was reached and when; anything longer belongs in the product. */
-const longestNote = 2000;
-
-/**
- * An order that has ended takes it, too. The refusals repeat no value: somebody may have typed a name instead of an id.
- */
-export function validateAcknowledgement(run: KitOrderRun, command: AcknowledgeCriticalResultCommand | undefined): void {
-  const fields = faultsOf({ ...command });
-  if (fields.length > 0) {
-    const message = fields.map(({ field, message: rule }) => `${field} ${rule}`).join('; ');
-    throw refuse('InvalidCommand', message, { fields });
-  }
-  requireFollowing(run);
-  if (run.chain.identified && command) requireAlarm(run.chain, withOwnId(command));
-}
-
-/** A late answer to an earlier alarm must not clear one that nobody has seen. */
-function requireAlarm(chain: Chain, command: AcknowledgeCriticalResultCommand): void {
-  const { orderId, alarm } = command;
-  const result = findCriticalResult(chain, orderId);
-  if (!result) {
-    throw refuse('NothingToAcknowledge', 'No critical result of this order was reported; check the order id');
-  }
-  const alarms = alarmsOf(result);
-  if (alarm === alarms.at(-1) || isRepeated(result, command)) return;
-  // Without a name the latest one is meant, unless it may be an earlier answer that was sent again.
-  if (alarm === undefined && !(result.isOpen && result.acknowledgements.length > 0)) return;
-  if (alarm !== undefined && !alarms.includes(alarm)) {
-    throw refuse('NothingToAcknowledge', 'No such alarm was raised for this order; check the id of the notification');
-  }
-  const message =
-    'The critical result was raised again after this alarm; look at it, then acknowledge the latest alarm by its id';
-  const latest = alarms.at(-1);
-  throw refuse('AlarmOutdated', message, latest === undefined ? {} : { reason: latest });
-}
-
-function faultsOf({ orderId, alarm, by, outcome, note }: Record<string, unknown>) {
-  return [
-    ...(isReference(orderId)
-      ? []
-      : [{ field: 'orderId', message: 'must be the id of the order that has the critical result' }]),
-    ...(alarm === undefined || typeof alarm === 'string'
-      ? []
-      : [{ field: 'alarm', message: 'must be the id of a critical_result notification' }]),
-    ...(isReference(by)
-      ? []
-      : [{ field: 'by', message: `must be an id that matches ${referencePattern.source}, not a name` }]),
-    ...(acknowledgementOutcomes.includes(outcome)
-      ? []
-      : [{ field: 'outcome', message: `must be ${acknowledgementOutcomes.join(' or ')}` }]),
-    ...(note === undefined || (typeof note === 'string' && note.length <= longestNote)
-      ? []
-      : [{ field: 'note', message: `must be a string of at most ${longestNote} characters` }]),
-  ];
 }

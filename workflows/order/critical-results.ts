@@ -1,14 +1,11 @@
 import { isCritical, isSameInterpretation, readStatus } from '../../protocol/order/lifecycle.js';
 import { isAlarmReminder } from '../../protocol/notifications/notifications.js';
-import type { AcknowledgeCriticalResultCommand } from '../../protocol/order/messages.js';
-import type { Acknowledgement, CriticalResult, CriticalResultRecord } from '../../protocol/order/state.js';
+import type { CriticalResult, CriticalResultRecord } from '../../protocol/order/state.js';
 import type { CriticalResultReport } from '../../service/order/critical-result.js';
-import { enqueue, headOf, clear, raise } from './announcements.js';
-import { isDue } from '../entity/alarm.js';
+import { enqueue, headOf, raise } from './announcements.js';
+import { isDue, type Moment } from '../entity/alarm.js';
 import { note } from '../entity/journal.js';
-import { words } from '../entity/operators.js';
 import { currentOrder, findOrder, type Chain, type ChainOrder } from './chain.js';
-import { reminderAt } from './deadlines.js';
 import type { KitOrderRun } from './run.js';
 import type { OrderRecord } from './snapshots.js';
 import { iso } from '../entity/spans.js';
@@ -16,11 +13,8 @@ import { iso } from '../entity/spans.js';
 /*
  * Results that somebody must act on at once. A report of the service's own is one, and so is an order with a critical
  * interpretation, in whichever words: webhooks get lost, and nothing else would heal that. Only a person's acknowledgement
- * closes one.
+ * (`acknowledging.ts`) closes one.
  */
-
-/** An acknowledgement may be corrected or added to; more than this nobody reads. */
-const mostAcknowledgements = 20;
 
 /** One report, or what an order's own interpretation amounts to. */
 interface News extends Pick<CriticalResultReport, 'orderId' | 'interpretation' | 'updatedAt'> {
@@ -75,36 +69,19 @@ export function findCriticalResult(chain: Chain, orderId: string): CriticalResul
   return chain.criticalResults.find((result) => result.orderId === orderId);
 }
 
-/** An acknowledgement whose answer was lost, and that was sent again. */
-export function isRepeated(
-  { isOpen, acknowledgements }: CriticalResultRecord,
-  { alarm, by, outcome, note: text }: AcknowledgeCriticalResultCommand,
-): boolean {
-  const isSame = (given: Acknowledgement) => given.by === by && given.outcome === outcome && given.note === text;
-  // The alarm that it names distinguishes it from an answer to a later one.
-  if (alarm !== undefined) return acknowledgements.some((given) => given.alarm === alarm && isSame(given));
-  const last = acknowledgements.at(-1);
-  return !isOpen && last !== undefined && isSame(last);
+/** When the next reminder of a critical result is due. If nobody is notified, it would wake the workflow for nothing. */
+export function nextReminder({ criticalResults, notifies, policy }: Chain): Moment | undefined {
+  if (notifies === false) return undefined;
+  const moments = criticalResults
+    .filter(({ isOpen }) => isOpen)
+    .map((result) => reminderAt(result, result.reminders + 1, policy.criticalResultReminder));
+  return moments.length === 0 ? undefined : { at: Math.min(...moments), name: 'critical_result_reminder' };
 }
 
-/** Any outcome acknowledges the alarm: a person has taken it up. What that person does next is not tracked here; the outcome stays in the timeline. */
-export function acknowledge(chain: Chain, command: AcknowledgeCriticalResultCommand, now: number): void {
-  const { orderId, by, outcome, note: text } = command;
-  const result = findCriticalResult(chain, orderId);
-  if (!result || isRepeated(result, command)) return;
-  const acknowledgement = {
-    alarm: alarmOf(result),
-    by,
-    outcome,
-    at: iso(now),
-    ...(text !== undefined && { note: text }),
-  };
-  result.acknowledgements = [...result.acknowledgements, acknowledgement].slice(-mostAcknowledgements);
-  result.isOpen = false;
-  // The note stays out: case files are read by more people than it is meant for.
-  note(chain, `critical result acknowledged by ${by}: ${words(outcome)}`, now, orderId);
-  dropReminders(chain, orderId);
-  clear(chain, (attention) => attention.reason === 'critical_result' && attention.orderId === orderId, now);
+/** When a reminder is due, in milliseconds since the epoch, by its number. */
+function reminderAt({ since, countedFrom }: CriticalResultRecord, ordinal: number, interval: number): number {
+  const { at, reminders } = countedFrom ?? { at: since, reminders: 0 };
+  return Date.parse(at) + (ordinal - reminders) * interval;
 }
 
 /** Several that are due at once, after a long silence of the worker, are sent as one. */
@@ -238,14 +215,14 @@ function nextKey({ orderId, correctedBy, status, announced }: CriticalResultReco
 
 /** Every alarm that was raised for it, by the ids of their notifications; the last one is what a person must act on. */
 export function alarmsOf({ announced }: CriticalResultRecord): string[] {
-  return announced.map(notificationOf);
+  return announced.map(alarmIdOf);
 }
 
-function alarmOf(result: CriticalResultRecord): string {
-  return notificationOf(keyOf(result));
+export function alarmOf(result: CriticalResultRecord): string {
+  return alarmIdOf(keyOf(result));
 }
 
-function notificationOf(key: string): string {
+function alarmIdOf(key: string): string {
   return `${key}/critical_result`;
 }
 
@@ -265,6 +242,6 @@ function orderOf(chain: Chain, orderId: string): ChainOrder {
   return findOrder(chain, orderId) ?? currentOrder(chain);
 }
 
-function dropReminders(chain: Chain, orderId: string): void {
+export function dropReminders(chain: Chain, orderId: string): void {
   chain.outbox = chain.outbox.filter((each) => !(isAlarmReminder(each) && each.subject === orderId));
 }

@@ -4,7 +4,8 @@ import { timeAfter, type BusinessDays } from '../../protocol/business-days.js';
 import { farthestDate } from '../../protocol/time.js';
 import { iso, hour, spread } from '../entity/spans.js';
 import { mayBeRedrawn } from '../../protocol/order/lifecycle.js';
-import type { AttentionReason, CriticalResultRecord } from '../../protocol/order/state.js';
+import { nextReminder } from './critical-results.js';
+import type { AttentionReason } from '../../protocol/order/state.js';
 
 /**
  * The moments at which silence means something. All of them derive from the events' own times and the policy; there
@@ -99,21 +100,6 @@ function afterReading({ unanswered }: Chain, decisions: readonly Moment[]): Mome
 
 function momentOf(deadline: Deadline): Moment {
   return { at: deadline.at, name: nameOf(deadline) };
-}
-
-/** When the next reminder of a critical result is due. If nobody is notified, it would wake the workflow for nothing. */
-function nextReminder({ criticalResults, notifies, policy }: Chain): Moment | undefined {
-  if (notifies === false) return undefined;
-  const moments = criticalResults
-    .filter(({ isOpen }) => isOpen)
-    .map((result) => reminderAt(result, result.reminders + 1, policy.criticalResultReminder));
-  return moments.length === 0 ? undefined : { at: Math.min(...moments), name: 'critical_result_reminder' };
-}
-
-/** When a reminder is due, in milliseconds since the epoch, by its number. */
-export function reminderAt({ since, countedFrom }: CriticalResultRecord, ordinal: number, interval: number): number {
-  const { at, reminders } = countedFrom ?? { at: since, reminders: 0 };
-  return Date.parse(at) + (ordinal - reminders) * interval;
 }
 
 function nameOf({ name, ordinal }: Deadline): string {

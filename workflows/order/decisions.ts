@@ -24,14 +24,31 @@ export function endRedrawWaits(chain: Chain): void {
   for (const { key } of dueOf(chain).filter(isRedraw)) chain.met.push(key);
 }
 
-/** True if a decision is due now. One that waited for a read, and is not due any more, waits no longer. */
-export function awaitsDecision(run: KitOrderRun): boolean {
+/** True if a decision is due that waits for nothing else. */
+export function isDecisionDue(chain: Chain): boolean {
+  return needsDecision(chain) && !isPostponed(chain);
+}
+
+/** The decision may wait for a read of the order. */
+function needsDecision(chain: Chain): boolean {
+  if (unreadOrder(chain) !== undefined || outcomeOf(chain) !== undefined) return false;
+  return (
+    dueOf(chain).some(needsRead) ||
+    toAskAgain(chain).length > 0 ||
+    (isRecheckDue(chain) && (givingUpAt(chain) !== undefined || failedReplacement(chain) !== undefined)) ||
+    dueRemedy(chain) !== undefined ||
+    isAbsent(chain, currentOrder(chain).orderId)
+  );
+}
+
+/** No decision waits for a read any more if the order has its outcome, has moved on, or was never stuck. */
+export function endObsoleteWait(run: KitOrderRun): void {
   const { chain } = run;
-  if (unreadOrder(chain) !== undefined) return false;
-  if (outcomeOf(chain) === undefined) return !endWaitingUnlessDue(run) && !isPostponed(chain);
-  // It may be kept open by a critical result: nothing is left to decide, and nothing to look for.
+  if (unreadOrder(chain) !== undefined || needsDecision(chain)) return;
   endPostponement(chain, timeOf(chain));
-  return false;
+  if (outcomeOf(chain) !== undefined || !isReadAgainDue(chain)) return;
+  delete chain.recheckAt;
+  lookForOthers(run);
 }
 
 /** In the order in which they run, all on one read. */
@@ -70,32 +87,6 @@ async function runSteps(run: KitOrderRun, orderId: string): Promise<void> {
   }
 }
 
-function isDecisionDue(chain: Chain): boolean {
-  return (
-    dueOf(chain).some(needsRead) ||
-    unasked(chain).length > 0 ||
-    (isRecheckDue(chain) && (givingUpAt(chain) !== undefined || failedReplacement(chain) !== undefined)) ||
-    dueRemedy(chain) !== undefined ||
-    isAbsent(chain, currentOrder(chain).orderId)
-  );
-}
-
-/** A decision that waits for a read of the order may not be due any more. */
-export function endWaitingUnlessDue(run: KitOrderRun): boolean {
-  if (unreadOrder(run.chain) !== undefined || isDecisionDue(run.chain)) return false;
-  endWaiting(run);
-  return true;
-}
-
-/** The order has moved on, or was never stuck. */
-function endWaiting(run: KitOrderRun): void {
-  const { chain } = run;
-  endPostponement(chain, timeOf(chain));
-  if (!isReadAgainDue(chain)) return;
-  delete chain.recheckAt;
-  lookForOthers(run);
-}
-
 function dueOf(chain: Chain): Deadline[] {
   return deadlinesOf(chain).filter(
     (deadline) => isDue(chain, deadline.at) && !chain.met.includes(deadline.key) && !isUnasked(chain, deadline),
@@ -125,13 +116,13 @@ async function handlePassed(run: KitOrderRun, { key, name, orderId }: Deadline):
 
 /** An order that had missed a deadline, was replaced, and is the current one again: the question stands once more. */
 function askAgain({ chain }: KitOrderRun): void {
-  for (const { key, name, orderId } of unasked(chain)) {
+  for (const { key, name, orderId } of toAskAgain(chain)) {
     if (!isOverdueName(name)) continue;
     raise(chain, { key, reason: name, orderId }, timeOf(chain));
   }
 }
 
-function unasked(chain: Chain): Deadline[] {
+function toAskAgain(chain: Chain): Deadline[] {
   return deadlinesOf(chain).filter(
     ({ key, name }) =>
       isOverdueName(name) && chain.met.includes(key) && !chain.attention.some((raised) => raised.key === key),

@@ -15,9 +15,10 @@ import { clear } from './announcements.js';
 import { outcomeOf, requireOpen, type Chain } from './chain.js';
 import { awaitsAcknowledgement, recountReminders } from './critical-results.js';
 import { deadlinesOf, isOverdueName, momentsOf } from './deadlines.js';
-import { endWaitingUnlessDue } from './decisions.js';
+import { endObsoleteWait } from './decisions.js';
+import { publish } from './publishing.js';
 import { answerCaller, requireFollowing, type KitOrderRun } from './run.js';
-import { bringInLine, stateOf, waitingOf } from './view.js';
+import { stateOf, waitingOf } from './view.js';
 import { iso } from '../entity/spans.js';
 
 /** The settings that still count for an order that has its outcome and that a critical result keeps open. */
@@ -94,8 +95,8 @@ function apply(run: KitOrderRun, given: object, policy: ResolvedOrderPolicy): vo
   clear(chain, ({ key }) => moved.includes(key), now);
   const changed = differences(before, policy);
   if (changed.length > 0) note(chain, `the product changed the policy: ${changed.join(', ')}`, now);
-  if (outcomeOf(chain) === undefined) endWaitingUnlessDue(run);
-  bringInLine(run);
+  endObsoleteWait(run);
+  publish(run);
 }
 
 function differences(before: ResolvedOrderPolicy, after: ResolvedOrderPolicy): string[] {

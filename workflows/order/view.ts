@@ -3,19 +3,15 @@ import { readStatus } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type {
   ChainLink,
-  OrderAttention,
   OrderPhase,
   OrderState,
   TimelineEntry,
   Waiting,
   CriticalResult,
 } from '../../protocol/order/state.js';
-import { labPhaseKey, labReferenceKey, ofOrders, ofTransaction, ofUser } from '../../protocol/search-attributes.js';
-import { timeOf } from '../entity/alarm.js';
-import { attentionAttributes, attentionLines } from '../entity/attention.js';
-import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
+import { attentionLines } from '../entity/attention.js';
+import { code, moment, plain, sentence, table, waitingLine, words } from '../entity/operators.js';
 import { iso } from '../entity/spans.js';
-import { announceNews, announceReplacements, askAboutWords, clear, clearAnswered, raise } from './announcements.js';
 import {
   ordersOf,
   currentOrder,
@@ -27,7 +23,7 @@ import {
   type Chain,
   type ChainOrder,
 } from './chain.js';
-import { raiseCriticalResults, remindOfCriticalResults, shownCriticalResult } from './critical-results.js';
+import { shownCriticalResult } from './critical-results.js';
 import {
   deadlinesOf,
   givingUpAt,
@@ -37,8 +33,6 @@ import {
   isReminder,
   type Deadline,
 } from './deadlines.js';
-import { lateArrivals } from './redraws.js';
-import type { KitOrderRun } from './run.js';
 import { firstVersion } from '../entity/versions.js';
 
 /** The answer of `state` and of every command. */
@@ -61,7 +55,7 @@ export function stateOf(chain: Chain): OrderState {
     ...(criticalResult && { criticalResult }),
     ...(greatest.shipment && { shipment: greatest.shipment }),
     waiting: waitingOf(chain),
-    attention: shownOrderAttention(chain),
+    attention: chain.attention.map(({ key: _key, time: _time, ...attention }) => attention),
     chain: linksOf(chain),
     timeline: timelineOf(chain),
     ...(outcome !== undefined && { outcome }),
@@ -85,10 +79,6 @@ export function resultOf(chain: Chain): KitOrderResult {
     criticalResults: chain.criticalResults,
     ...(reminded.length > 0 && { reminded }),
   };
-}
-
-export function shownOrderAttention(chain: Chain): OrderAttention[] {
-  return chain.attention.map(({ key: _key, time: _time, ...attention }) => attention);
 }
 
 function linksOf(chain: Chain): ChainLink[] {
@@ -280,41 +270,4 @@ function wordsFor(status: string): string {
 
 function shortened(orderId: string): string {
   return code(orderId.slice(0, 8));
-}
-
-/** Shows the case file and the search attributes of the order as it is now. */
-export function show({ chain }: KitOrderRun): void {
-  const state = stateOf(chain);
-  const { chain: links, phase, reference, userId, attention } = state;
-  const transactionId = currentOrder(chain).greatest.transaction?.id;
-  showToOperators(caseFileOf(chain, state), [
-    { key: labPhaseKey, value: phase },
-    ofOrders(
-      chain.rootOrderId,
-      state.orderId,
-      links.map(({ orderId }) => orderId),
-    ),
-    ...attentionAttributes(attention),
-    ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
-    ...ofTransaction(transactionId),
-    ...ofUser(userId),
-  ]);
-}
-
-/** Brings everything in line with what is known now: announcements, questions, and what operators see. */
-export function bringInLine(run: KitOrderRun): void {
-  const { chain } = run;
-  const now = Date.now();
-  clearAnswered(chain, now);
-  const late = lateArrivals(chain).map(({ orderId }) => orderId);
-  clear(chain, ({ reason, orderId }) => reason === 'late_arrival' && !late.includes(orderId), now);
-  for (const orderId of late) {
-    raise(chain, { key: `${orderId}/late_arrival`, reason: 'late_arrival', orderId }, now);
-  }
-  raiseCriticalResults(run, now);
-  remindOfCriticalResults(chain, timeOf(chain));
-  askAboutWords(chain, now);
-  announceNews(chain);
-  announceReplacements(chain, now);
-  show(run);
 }

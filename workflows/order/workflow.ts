@@ -1,3 +1,4 @@
+import type { UpdateDefinition } from '@temporalio/common';
 import { CancellationScope, setHandler, TemporalFailure, workflowInfo } from '@temporalio/workflow';
 import { kitOrderId } from '../../protocol/ids.js';
 import { readEarlierRun } from '../../protocol/signal-or-start.js';
@@ -7,13 +8,14 @@ import { timeOf } from '../entity/alarm.js';
 import { runLoop } from '../entity/loop.js';
 import { deliverAtLast } from '../entity/outbox.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
+import { acknowledgeNow, validateAcknowledgement } from './acknowledging.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { openChain, outcomeOf, unreadOrder } from './chain.js';
 import * as commands from './commands.js';
 import { awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { changePolicy, previewPolicy, validatePolicyChange } from './policy-change.js';
-import { awaitsDecision, decide, endRedrawWaits, remind } from './decisions.js';
+import { decide, endObsoleteWait, endRedrawWaits, isDecisionDue, remind } from './decisions.js';
 import { forward, identify, passOnNews } from './identify.js';
 import {
   hasForeign,
@@ -23,11 +25,12 @@ import {
   receiveSnapshot,
   receiveCriticalReport,
 } from './intake.js';
+import { publish } from './publishing.js';
 import { readUnfinishedOrders, readUnreadOrders } from './reading.js';
 import { unfinishedOrders } from './redraws.js';
 import { openRun, type KitOrderRun } from './run.js';
 import { carriedOrders } from './snapshots.js';
-import { bringInLine, resultOf, stateOf } from './view.js';
+import { resultOf, stateOf } from './view.js';
 
 /**
  * Follows one chain of orders (the first, its redraws, its replacements) to the end. Started by signal-with-start: by
@@ -93,10 +96,11 @@ async function act(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   if (unreadOrder(chain) !== undefined) await readUnreadOrders(run);
   endRedrawWaits(chain);
-  if (awaitsDecision(run)) await decide(run);
+  endObsoleteWait(run);
+  if (isDecisionDue(chain)) await decide(run);
   remind(chain, timeOf(chain));
   if (chain.cancelRequest === 'open') await commands.carryOutCancelRequest(run);
-  bringInLine(run);
+  publish(run);
   if (hasForeign(chain)) await passOnForeign(run);
   if (unfinishedOrders(chain).length > 0) await readUnfinishedOrders(run);
   // An order with an open critical result announces its outcome and stays open, so this is not the loop's `announceEnd`.
@@ -127,29 +131,36 @@ function listen(run: KitOrderRun): void {
     description: 'Changes some settings of the order’s policy.',
     validator: (command: messages.SetPolicyCommand) => validatePolicyChange(run, command),
   });
-  setHandler(messages.registerUpdate, (command) => commands.carryOut(run, () => commands.registration(run, command)), {
-    description: 'Registers the kit with its patient.',
-    validator: (command: messages.RegisterCommand) => commands.accept(run, commands.registration(run, command)),
-  });
-  setHandler(messages.cancelUpdate, (command) => commands.carryOut(run, () => commands.cancellation(run, command)), {
-    description: 'Cancels the order, which the service allows until it ships.',
-    validator: (command: messages.CancelCommand) => commands.accept(run, commands.cancellation(run, command)),
-  });
-  setHandler(
-    messages.resolveProblemUpdate,
-    (command) => commands.carryOut(run, () => commands.resolution(run, command)),
-    {
-      description: 'Answers a problem: wait, replace or abandon.',
-      validator: (command: messages.ResolveProblemCommand) => commands.accept(run, commands.resolution(run, command)),
-    },
+  onCommand(run, messages.registerUpdate, commands.registration, 'Registers the kit with its patient.');
+  onCommand(
+    run,
+    messages.cancelUpdate,
+    commands.cancellation,
+    'Cancels the order, which the service allows until it ships.',
   );
-  setHandler(messages.replaceKitUpdate, (command) => commands.carryOut(run, () => commands.replacement(run, command)), {
-    description: 'Orders a new kit for one that is lost, failed or stuck on its way.',
-    validator: (command: messages.ReplaceKitCommand) => commands.accept(run, commands.replacement(run, command)),
-  });
-  setHandler(messages.acknowledgeCriticalResultUpdate, (command) => commands.acknowledgeNow(run, command), {
+  onCommand(run, messages.resolveProblemUpdate, commands.resolution, 'Answers a problem: wait, replace or abandon.');
+  onCommand(
+    run,
+    messages.replaceKitUpdate,
+    commands.replacement,
+    'Orders a new kit for one that is lost, failed or stuck on its way.',
+  );
+  setHandler(messages.acknowledgeCriticalResultUpdate, (command) => acknowledgeNow(run, command), {
     description: 'Records that a person handles the critical result, which ends its reminders.',
-    validator: (command: messages.AcknowledgeCriticalResultCommand) => commands.validateAcknowledgement(run, command),
+    validator: (command: messages.AcknowledgeCriticalResultCommand) => validateAcknowledgement(run, command),
+  });
+}
+
+/** @param commandOf checks what is given; the validator's refusal leaves no trace in the history */
+function onCommand<Given>(
+  run: KitOrderRun,
+  update: UpdateDefinition<OrderState, [Given]>,
+  commandOf: (run: KitOrderRun, given: Given) => commands.CheckedCommand,
+  description: string,
+): void {
+  setHandler(update, (given) => commands.carryOut(run, () => commandOf(run, given)), {
+    description,
+    validator: (given: Given) => commands.accept(run, commandOf(run, given)),
   });
 }
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { AttentionReason } from '../../../protocol/order/state.js';
-import { clear, clearAnswered, raise } from '../../../workflows/order/announcements.js';
+import { clear, raise } from '../../../workflows/order/announcements.js';
 import { learn, openChain, type Chain } from '../../../workflows/order/chain.js';
-import { shownOrderAttention } from '../../../workflows/order/view.js';
+import { clearAnswered } from '../../../workflows/order/questions.js';
+import { stateOf } from '../../../workflows/order/view.js';
 import { announcedBy, caseOf, daysAfterStart, eventsOf, happyPath, kitOf, pathTo, start } from './histories.js';
 
 /* How a question is raised, counted and cleared, whatever it is about: test/unit/entity/attention.test.ts. */
@@ -24,7 +25,7 @@ describe('attention', () => {
     const key = 'order-1/9.results_overdue';
     for (let times = 0; times < 2; times += 1) ask(chain, 'results_overdue', key);
     const shown = { reason: 'results_overdue', orderId: 'order-1', since: daysAfterStart(0) };
-    expect(shownOrderAttention(chain)).toEqual([shown]);
+    expect(stateOf(chain).attention).toEqual([shown]);
     const about = { at: daysAfterStart(0), type: 'attention_raised', orderId: 'order-1', rootOrderId: 'order-1' };
     const id = `${key}.results_overdue/attention_raised`;
     expect(announcedBy(chain)).toEqual([{ id, ...about, data: shown }]);

@@ -2,10 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { CommandQueue } from '../../../workflows/entity/commands.js';
 import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { learn, type Chain } from '../../../workflows/order/chain.js';
+import { acknowledge, isRepeated } from '../../../workflows/order/acknowledging.js';
 import {
-  acknowledge,
   awaitsAcknowledgement,
-  isRepeated,
   openReports,
   raiseCriticalResults,
   recountReminders,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { CommandQueue } from '../../../workflows/entity/commands.js';
 import type { Chain } from '../../../workflows/order/chain.js';
-import { acknowledge, raiseCriticalResults } from '../../../workflows/order/critical-results.js';
+import { acknowledge, validateAcknowledgement } from '../../../workflows/order/acknowledging.js';
+import { raiseCriticalResults } from '../../../workflows/order/critical-results.js';
 import {
   accept,
   cancellation,
@@ -10,7 +11,6 @@ import {
   replacement,
   resolution,
   resolutionOf,
-  validateAcknowledgement,
 } from '../../../workflows/order/commands.js';
 import type { KitOrderRun } from '../../../workflows/order/run.js';
 import { caseOf, happyPath, kitOf, pathTo, start } from './histories.js';
