@@ -134,6 +134,13 @@ export function readable<Result extends { version?: number }>(what: string, resu
   throw ApplicationFailure.retryable(message, 'StateTooNew');
 }
 
+/** True if somebody ended the run, or if it failed: what it had begun may still be under way. One past its retention has settled. */
+export async function isBroken(temporal: Client, workflowId: string, { runId }: EarlierRun = {}): Promise<boolean> {
+  if (runId === undefined) return false;
+  const run = await described(temporal, workflowId, runId);
+  return run !== undefined && run.status.name !== 'COMPLETED';
+}
+
 /** The last run before that ended by itself, searched if that cannot be found out by ID. */
 async function lastEndedOf(temporal: Client, workflowId: string, earlier?: EarlierRun): Promise<EarlierRun> {
   const last = await lastEndedBefore(temporal, workflowId, earlier);

@@ -32,8 +32,7 @@ export function adoptingActivities(dependencies: ActivityDependencies) {
 async function adopt(dependencies: ActivityDependencies, { orderId, reference, policy }: AdoptOrder): Promise<string> {
   const { service, temporal } = dependencies;
   const chains = chainActivities(dependencies);
-  const { rootOrderId: readRoot } = await unreadableIfRefused(() => chains.readChain(orderId));
-  const rootOrderId = await followedAs(temporal, readRoot);
+  const rootOrderId = await rootOf(dependencies, orderId);
   const order = await read(service, rootOrderId);
   const signer = signerOf(order.passthrough);
   if (signer !== undefined && !service.installation.includes(signer)) {
@@ -59,7 +58,17 @@ async function adopt(dependencies: ActivityDependencies, { orderId, reference, p
   return rootOrderId;
 }
 
-/** The order whose workflow follows the chain: that of a replacement may be the only one to know that it has joined a chain. */
+/**
+ * The order whose workflow follows the chain. Only the workflow of a replacement may know that it has joined another chain, while it runs
+ * or by its result; and a redraw leads to its replacement first.
+ */
+async function rootOf(dependencies: ActivityDependencies, orderId: string): Promise<string> {
+  const { readChain } = chainActivities(dependencies);
+  const { rootOrderId: read } = await unreadableIfRefused(() => readChain(orderId));
+  const root = await followedAs(dependencies.temporal, read);
+  return root === orderId ? root : rootOf(dependencies, root);
+}
+
 async function followedAs(temporal: Client, orderId: string): Promise<string> {
   const run = await described(temporal, kitOrderId(orderId));
   if (run?.status.name !== 'RUNNING') return orderId;

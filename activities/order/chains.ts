@@ -22,7 +22,7 @@ import type { ActivityDependencies } from '../dependencies.js';
 import { failureOf } from '../failures.js';
 import { hasEndpoint } from '../notifications/notifications.js';
 import { readIfKnown } from './orders.js';
-import { described, lastResultOf } from '../workflow-runs.js';
+import { described, isBroken, lastResultOf } from '../workflow-runs.js';
 
 /** Information that a run started by a webhook needs before it does anything. */
 export interface ChainReading {
@@ -35,6 +35,8 @@ export interface ChainReading {
   notifies: boolean;
   /** The result of the last run for the same root; that run announced everything in its timeline. */
   previous?: KitOrderResult;
+  /** The run before this one did not end by itself: what it had sent may still be under way. */
+  followsBrokenRun?: boolean;
 }
 
 /** Finding the workflow that an order belongs to, and passing things on to it. */
@@ -84,6 +86,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
         rootOrderId: previous?.outcome === 'forwarded' ? previous.rootOrderId : realRoot(rootOrderId, snapshots),
         notifies: hasEndpoint(target),
         ...(previous && { previous }),
+        ...((await isBroken(temporal, kitOrderId(rootOrderId), earlier)) && { followsBrokenRun: true }),
       };
     },
   };

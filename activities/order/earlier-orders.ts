@@ -7,6 +7,7 @@ import { anyZone, clockError } from '../../protocol/time.js';
 import { kitOrderId, placeKitOrderId, shownId } from '../../protocol/ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import { standingOf } from '../../protocol/order/lifecycle.js';
+import { isSameCreation } from '../../protocol/order/root-order.js';
 import { kitOrderName } from '../../protocol/order/messages.js';
 import type { KitRequest } from '../../protocol/order/placing-messages.js';
 import { forwardedPhase, labPhaseKey, labReferenceKey, labUserIdKey } from '../../protocol/search-attributes.js';
@@ -63,7 +64,7 @@ export async function placedBefore(
   for await (const order of ordersOf(service, criteria, attempt, echoesPassthrough)) {
     attempt.call();
     if (isFollowUp(order) || !isOfItsUser(order, criteria)) continue;
-    if (unsigned(order.passthrough, service.installation) === criteria.passthrough) return order;
+    if (isSameCreation(unsigned(order.passthrough, service.installation), criteria.passthrough)) return order;
     if (couldBe(order, criteria)) candidates.set(order.id, order);
   }
   return candidates.size === 0 ? undefined : selectCandidate([...candidates.values()], dependencies, criteria);

@@ -31,6 +31,10 @@ export function checkedAdoption({ orderId, reference, policy, ...unknown }: Adop
   return { kind: 'existing', orderId: canonicalId(orderId), reference, policy: resolvePolicy('order', policy) };
 }
 
+function isKnown(run: { status: { name: string } } | undefined): boolean {
+  return ['RUNNING', 'COMPLETED'].includes(run?.status.name ?? '');
+}
+
 /** Looks first at what Temporal knows: an order that has the reference needs nothing, whoever gave it. */
 export async function adoptOrder(
   { calls }: ServiceAccess,
@@ -46,16 +50,17 @@ export async function adoptOrder(
   });
   const follower = root === undefined ? undefined : await describe(client.workflow.getHandle(kitOrderId(root)));
   const has = follower?.typedSearchAttributes.get(labReferenceKey);
-  if (has === reference) return { orderId, reference, outcome: 'already_adopted' };
-  if (has !== undefined) throw new OrderTaken(`Order ${orderId} has the reference ${has}`);
-  const conflict = () => new ReferenceConflict(`The reference ${reference} was used for another order`);
-  const other = await rootByVisibility(client, labReferenceKey.name, reference);
-  if (other !== undefined && other !== root) throw conflict();
   const workflow = client.workflow.getHandle(placeKitOrderId(reference));
   const placing = await describe(workflow);
   const inputDigest = `${input.kind} ${orderId}`;
   const isSame = placing?.memo?.['inputDigest'] === inputDigest;
-  if (!isSame && ['RUNNING', 'COMPLETED'].includes(placing?.status.name ?? '')) throw conflict();
+  // What somebody ended has forgotten the reference, unless the order itself shows it.
+  if (has === reference && (!isSame || isKnown(follower))) return { orderId, reference, outcome: 'already_adopted' };
+  if (has !== undefined && has !== reference) throw new OrderTaken(`Order ${orderId} has the reference ${has}`);
+  const conflict = () => new ReferenceConflict(`The reference ${reference} was used for another order`);
+  const other = await rootByVisibility(client, labReferenceKey.name, reference);
+  if (other !== undefined && other !== root) throw conflict();
+  if (!isSame && isKnown(placing)) throw conflict();
   if (!dryRun) {
     await startOnce(calls, placeKitOrderName, {
       ...{ workflowId: workflow.workflowId, input, inputDigest, conflict },

@@ -180,7 +180,8 @@ export function createEndpoint<Name extends string>(options: EndpointOptions<Nam
     async fetch(request) {
       const { method, body, bodyUsed } = request;
       const headers = Object.fromEntries(request.headers);
-      const answer = bodyUsed ? await alreadyRead() : await handle({ method, headers, body: body ?? new Uint8Array() });
+      const isTaken = bodyUsed || body?.locked === true;
+      const answer = isTaken ? await alreadyRead() : await handle({ method, headers, body: body ?? new Uint8Array() });
       return new Response(answer.body ?? null, answer);
     },
     counts: () => counter.snapshot(),

@@ -34,6 +34,12 @@ export function readPassthrough(value: string | undefined): Passthrough | undefi
   return { ...(root !== '-' && { root: canonicalId(root) }), reference, n: Number(n) };
 }
 
+/** True if both were given to one creation. The reference of a chain may change between two attempts; a root and a number do not. */
+export function isSameCreation(one: string | undefined, other: string): boolean {
+  const [a, b] = [readPassthrough(one), readPassthrough(other)];
+  return one === other || (a?.root !== undefined && a.root === b?.root && a.n === b.n);
+}
+
 /**
  * The root order, in this order: the root named in our own passthrough; the transaction's order with origin `initial`;
  * the end of the `parent_id` chain; the transaction's earliest `created_at`, then smallest id; the order's own id.

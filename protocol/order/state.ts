@@ -208,8 +208,6 @@ export interface Replacement {
   n: number;
   /** When it was first requested. */
   claimedAt: string;
-  /** What stands for the chain's reference in its `passthrough`: the same in every attempt, whatever reference the chain is given meanwhile. */
-  reference?: string;
   /** When it was last tried in vain, milliseconds since the epoch: the service may still be at work on it. */
   triedAt?: number;
   /** The product was notified. */

@@ -97,7 +97,7 @@ async function readWholeChain(run: KitOrderRun): Promise<void> {
   const previous = reading.previous && carriedOn<KitOrderResult>('result of the order', reading.previous);
   const isOurs = run.forwardsTo === undefined;
   if (previous && isOurs) resume(chain, previous);
-  if (!previous && run.earlierRun?.runId !== undefined) run.followsBrokenRunSince = Date.now();
+  if (reading.followsBrokenRun === true) run.followsBrokenRunSince = Date.now();
   for (const snapshot of listedWhole(reading.snapshots))
     if (isOurs || snapshot.orderId === chain.rootOrderId) receiveSnapshot(run, snapshot);
   if (chain.orders.length === 0) {

@@ -178,8 +178,8 @@ export async function replaceKit(run: KitOrderRun, orderId: string): Promise<voi
 
 /**
  * A run that was reset, or that follows a terminated one, has lost its reservations. Our own passthrough still numbers the replacements:
- * the next one that belongs to no reservation was ordered for this order. If passthrough is not echoed, it is the next order of another
- * transaction, since nothing but our own replacement leads one to the chain.
+ * the next one that belongs to no reservation was ordered for this order. If passthrough is not echoed, it is the next order that begins
+ * another transaction, since nothing but our own replacement leads one to the chain.
  */
 function recogniseLost(chain: Chain, order: ChainOrder): void {
   if (replacementOf(chain, order.orderId) !== undefined) return;
@@ -190,7 +190,7 @@ function recogniseLost(chain: Chain, order: ChainOrder): void {
   const later = orders.slice(orders.indexOf(order) + 1).map((other) => ({ other, n: numberIn(chain, other) }));
   const unowned = later.filter(({ other, n }) => !isOwned(other, n));
   const numbered = unowned.filter(({ n = 0 }) => n > own).toSorted((a, b) => (a.n ?? 0) - (b.n ?? 0));
-  const lost = numbered[0] ?? unowned.find(({ other, n }) => n === undefined && isOfOtherTransaction(order, other));
+  const lost = numbered[0] ?? unowned.find(({ other, n }) => n === undefined && beginsTransaction(orders, other));
   if (!lost) return;
   const { orderId, greatest } = lost.other;
   const { n = highestNumber(chain) + 1 } = lost;
@@ -198,10 +198,10 @@ function recogniseLost(chain: Chain, order: ChainOrder): void {
   chain.replacements.push({ replaces: order.orderId, atEventId: lastEventId(order), n, claimedAt, orderId });
 }
 
-function isOfOtherTransaction({ greatest: one }: ChainOrder, { greatest: other }: ChainOrder): boolean {
-  return (
-    one.transaction !== undefined && other.transaction !== undefined && one.transaction.id !== other.transaction.id
-  );
+function beginsTransaction(orders: readonly ChainOrder[], order: ChainOrder): boolean {
+  const { transaction } = order.greatest;
+  const before = orders.slice(0, orders.indexOf(order)).map(({ greatest }) => greatest.transaction);
+  return transaction !== undefined && before.every((each) => each !== undefined && each.id !== transaction.id);
 }
 
 /** The number of an order of ours within its chain: the first is 1. */
@@ -217,8 +217,7 @@ async function place(
   order: ChainOrder,
 ): Promise<OrderSnapshot | undefined> {
   const { chain } = run;
-  const { rootOrderId, labTestId, labAccountId, policy } = chain;
-  const { reference = rootOrderId } = reservation;
+  const { rootOrderId, reference = rootOrderId, labTestId, labAccountId, policy } = chain;
   const request = {
     failedOrderId: reservation.replaces,
     decidedOn: standingAt(order),
@@ -308,7 +307,6 @@ function reserveReplacement({ chain, followsBrokenRunSince: triedAt }: KitOrderR
     atEventId: lastEventId(order),
     n: highestNumber(chain) + 1,
     claimedAt: iso(Date.now()),
-    ...(chain.reference !== undefined && { reference: chain.reference }),
     ...(triedAt !== undefined && { triedAt }),
   };
   chain.replacements.push(reservation);

@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
 import { standingOf } from '../../../activities/report/submissions.js';
 import { runningWorkActivities } from '../../../activities/deletion/running-work.js';
-import { lastResultOf, searchAttempts } from '../../../activities/workflow-runs.js';
+import { isBroken, lastResultOf, searchAttempts } from '../../../activities/workflow-runs.js';
 import type { EarlierRun } from '../../../protocol/signal-or-start.js';
 
 /** A Temporal whose search is away, as everything is that this client cannot do. */
@@ -29,6 +29,22 @@ test('a search that does not answer is tried again for some minutes, then a run 
 
 test('a run that was the first of its ID searches for nothing', async () => {
   await expect(lastResult({ attempt: 1, earlier: {} })).resolves.toBeUndefined();
+});
+
+test.each([
+  ['COMPLETED', false],
+  ['TERMINATED', true],
+  ['CANCELED', true],
+  ['FAILED', true],
+])('a run that is %s had not come to its own end: %s', async (name, broken) => {
+  const asked: (string | undefined)[] = [];
+  const getHandle = (_id: string, runId?: string) => ({
+    describe: async () => (asked.push(runId), { status: { name } }),
+  });
+  const temporal = { workflow: { getHandle } } as unknown as Client;
+  expect(await isBroken(temporal, 'kit-order/invented', { runId: 'run-2' })).toBe(broken);
+  expect(await isBroken(temporal, 'kit-order/invented', {})).toBe(false);
+  expect(asked).toEqual(['run-2']);
 });
 
 /** A Temporal with one run of everything, which has ended with this result. */

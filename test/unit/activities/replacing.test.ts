@@ -50,6 +50,14 @@ test('a replacement whose creation was not answered is the one with our passthro
   expect(creations).toEqual([]);
 });
 
+test('a replacement is found by its root and its number, though the chain has got another reference since', async () => {
+  const mine = { ...failed, id: 'mine', events: [], passthrough: 'labops/default:failed:failed:2' };
+  const first = { ...mine, id: 'first', passthrough: 'labops/default:failed:failed:1' };
+  const { baseUrl, creations } = await serviceWith(listed(first, mine));
+  expect(await replaceAt(baseUrl, { triedBefore: true })).toMatchObject({ snapshot: { orderId: 'mine' } });
+  expect(creations).toEqual([]);
+});
+
 test.each([
   ['an event more than was decided on', { decidedOn: { eventId: 0 } }, {}],
   ['an end by its status alone', {}, { events: [{ ...event, status: 'received.a.ordered' }], status: 'cancelled' }],

@@ -16,7 +16,6 @@ import {
   newKit,
   numbered,
   orderId,
-  placed,
   reading,
   redraw,
   refusal,
@@ -165,19 +164,6 @@ describe('a replacement', () => {
     expect(order.calls.at(-1)).toBe('1h replaceKitOrder');
   });
 
-  test('whose answer was lost goes on under the same key, although its order is adopted meanwhile: one kit', async () => {
-    const [first, second] = [asking(unavailable), asking(replaced)];
-    const order = await begun(shownAt(lost), { replaceKitOrder: first.answers, readOrder: shownAt(lost) });
-    await order.update('replaceKit', { orderId });
-    await order.signal('orderPlaced', { ...placed, adopted: true, madeElsewhere: true, snapshot: shownAt(lost) });
-    order.answers['replaceKitOrder'] = second.answers;
-    await order.update('replaceKit', { orderId });
-    await order.until(1);
-    const same = { reference: orderId, n: 2 };
-    expect([...first.asked, ...second.asked]).toMatchObject([same, { ...same, triedBefore: true }]);
-    expect(await order.state()).toMatchObject({ orderId: newId, reference: 'ref-1' });
-  });
-
   test('that the service knew better of is not made, and takes none of the number', async () => {
     const moved = shownAt([...lost, 'with_customer']);
     const order = await life(lost, {}, { replaceKitOrder: movedOn(moved) });
@@ -206,23 +192,21 @@ describe('a replacement', () => {
   });
 
   test('that a run may have sent which was ended from outside is waited for, and searched, before another is sent', async () => {
-    const requestedAfter = async (previous?: object) => {
+    const requestedAfter = async (more: object) => {
       const { asked, answers: replaceKitOrder } = asking(replaced);
-      const readChain = reading({ snapshots: [shownAt(lost)], ...(previous && { previous }) });
-      const given = { readChain, readOrder: shownAt(lost), replaceKitOrder };
-      const order = await begun(shownAt(lost), given, {
-        earlierRun: { runId: '00000000-0000-4000-8000-000000000001' },
-      });
+      const readChain = reading({ snapshots: [shownAt(lost)], ...more });
+      const order = await begun(shownAt(lost), { readChain, readOrder: shownAt(lost), replaceKitOrder });
       await order.update('replaceKit', { orderId });
       const atOnce = asked.length;
       await order.until(0.02);
       return { atOnce, asked };
     };
-    const again = [{ n: 2, triedBefore: true }];
-    expect(await requestedAfter()).toMatchObject({ atOnce: 0, asked: again });
-
-    const ended = await (await life(['ordered'], { giveUpAfter: '5d' })).until(1000);
-    expect(await requestedAfter(ended.result)).toMatchObject({ atOnce: 1, asked: [{ n: 2, triedBefore: false }] });
+    const { result: previous } = await (await life(['ordered'], { giveUpAfter: '5d' })).until(1000);
+    for (const more of [{}, { previous }]) {
+      const broken = { ...more, followsBrokenRun: true };
+      expect(await requestedAfter(broken)).toMatchObject({ atOnce: 0, asked: [{ n: 2, triedBefore: true }] });
+      expect(await requestedAfter(more)).toMatchObject({ atOnce: 1, asked: [{ n: 2, triedBefore: false }] });
+    }
   });
 
   test('that an earlier run has lost is known without its number, too, if it is the only one of another transaction', async () => {
@@ -242,6 +226,27 @@ describe('a replacement', () => {
     const { chain } = stateIn(await order.update('replaceKit', { orderId }));
     expect(order.callsOf('replaceKitOrder')).toEqual([]);
     expect(chain.find((each) => each.orderId === newId)).toMatchObject({ origin: 'replacement', replaces: orderId });
+  });
+
+  test('is not taken for a redraw of another order in the chain, which is of another transaction, too', async () => {
+    const listed = [
+      { id: orderId, origin: 'initial' },
+      { id: thirdId, origin: 'redraw', parentId: orderId },
+    ];
+    const first = { ...transactionOf(...listed), id: 'transaction-a' };
+    const second = { ...transactionOf({ id: newId, origin: 'initial' }), id: 'transaction-b' };
+    const kit = (statuses: string[]) =>
+      newKit(statuses, { transaction: second, createdAt: '2024-03-05T10:00:00.000Z' });
+    const more = { snapshot: shownAt(lost, { transaction: first }) };
+    const order = await life(lost, { replacementLimit: 3 }, { replaceKitOrder: { snapshot: kit(['ordered']) } }, more);
+    await order.update('replaceKit', { orderId });
+    const late = { transaction: first, createdAt: '2024-03-06T10:00:00.000Z' };
+    await order.signal('orderChanged', { ...redraw(['ordered', 'cancelled'], late), orderId: thirdId });
+    await order.signal('orderChanged', kit(stuck));
+    const { asked, answers: replaceKitOrder } = asking({ snapshot: kitOf('third-kit', ['ordered'], numbered(3)) });
+    order.answers['replaceKitOrder'] = replaceKitOrder;
+    await order.update('replaceKit', { orderId: newId });
+    expect(asked).toMatchObject([{ failedOrderId: newId, n: 3 }]);
   });
 
   test('that has been asked for, or is another kit’s, is not taken for a lost one', async () => {

@@ -47,6 +47,20 @@ test('a refusal is JSON', async () => {
   expect(await response.json()).toMatchObject({ error: 'headers_missing' });
 });
 
+test('a web request whose body somebody else reads or has read is a fault of ours, not a body that broke off', async () => {
+  const handler = await handlerWithoutTemporal();
+  const request = () => new Request('http://127.0.0.1/', signed(unhandled));
+  expect((await handler.fetch(request())).status).toBe(204);
+  const read = request();
+  await read.text();
+  const locked = request();
+  locked.body?.getReader();
+  for (const each of [read, locked]) {
+    const answer = await handler.fetch(each);
+    expect([answer.status, await answer.json()]).toMatchObject([500, { error: 'body_already_read' }]);
+  }
+});
+
 /** The headers that the handler requires before it reads any of a body. */
 const signedHead = Object.entries(signed('').headers)
   .map(([name, value]) => `${name}: ${value}\r\n`)
