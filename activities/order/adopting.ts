@@ -63,8 +63,8 @@ async function adopt(dependencies: ActivityDependencies, { orderId, reference, p
  * or by its result; and a redraw leads to its replacement first.
  */
 async function rootOf(dependencies: ActivityDependencies, orderId: string): Promise<string> {
-  const { readChain } = chainActivities(dependencies);
-  const { rootOrderId: read } = await unreadableIfRefused(() => readChain(orderId));
+  const chains = chainActivities(dependencies);
+  const { rootOrderId: read } = await unreadableIfRefused(() => chains.readChain(orderId));
   const root = await followedAs(dependencies.temporal, read);
   return root === orderId ? root : rootOf(dependencies, root);
 }
