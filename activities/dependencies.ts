@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { LabService } from '../service/lab-service.js';
+import type { RequireNotStopped } from './placing-stop.js';
 import type { NotificationTarget } from './notifications/sender.js';
 import type { ReportFiles } from './report-file/report-files.js';
 import type { PageCounts } from '../protocol/reconcile.js';
@@ -15,6 +16,7 @@ export interface ActivityDependencies {
   /** For signals to our own workflows. */
   temporal: Client;
   taskQueue: string;
+  requireNotStopped: RequireNotStopped;
   /** True if the deployment returns `passthrough` on orders; otherwise orders are recognised by their content. */
   echoesPassthrough: boolean;
   /** The source of reports' files. */

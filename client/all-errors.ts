@@ -7,6 +7,7 @@ export {
   EncryptionRequired,
   FeatureNotEnabled,
   NoWorker,
+  PlacingStopped,
   ReadInvalid,
   ServiceAccessDenied,
   ServiceDown,

@@ -38,6 +38,12 @@ export class FeatureNotEnabled extends misconfigured(
 /** The lab service could not be reached or did not answer in time. Nothing is lost. */
 export class ServiceDown extends unavailable('ServiceDown', 'Send the same command again.') {}
 
+/** An operator has stopped placing; the message says why. Nothing was sent to the lab service. */
+export class PlacingStopped extends unavailable(
+  'PlacingStopped',
+  'Send the same command again once placing is resumed (`lab.placing.resume`; labops: `placing resume`).',
+) {}
+
 /**
  * Nothing was done. Either the input was not encrypted and the worker requires encryption, or it was encrypted with another
  * key, or the answer would be a credential that anybody could read in Temporal because payloads are not encrypted.
@@ -173,6 +179,7 @@ const commonRefusals: Readonly<Record<string, RefusalClass>> = {
   Unauthorized: ServiceAccessDenied,
   FeatureNotEnabled,
   EncryptionRequired,
+  PlacingStopped,
   ServiceUnavailable: ServiceDown,
   ServiceUnreachable: ServiceDown,
   TooManyRequests: ServiceDown,

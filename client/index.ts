@@ -185,6 +185,10 @@ export type {
   UndoReport,
 } from '../protocol/deletion/messages.js';
 
+/* The stop of placing */
+export type { PlacingOperations, PlacingSwitch } from './operators/placing.js';
+export type { PlacingStop, StopPlacingInput } from '../protocol/placing-stop.js';
+
 /* Webhook endpoints and rejected events */
 export type { RejectedEventOperations } from './operators/rejected-events.js';
 export type {

@@ -31,6 +31,7 @@ import { UserOperations } from './user/users.js';
 import { withPayloadLimit } from './payload-limit.js';
 import { addressAndWay, throughProxy, reconnection } from './temporal-connection.js';
 import { connectionFault } from './reachability.js';
+import { PlacingOperations } from './operators/placing.js';
 import { RejectedEventOperations } from './operators/rejected-events.js';
 import { ReportOperations } from './report/reports.js';
 import { ResultOperations } from './results.js';
@@ -98,6 +99,8 @@ export class LabOperations {
   readonly documents: DocumentOperations;
   /** Lab tests, markers and lab accounts. */
   readonly catalogue: CatalogueOperations;
+  /** Stops and resumes everything that creates orders and appointments. */
+  readonly placing: PlacingOperations;
   readonly rejectedEvents: RejectedEventOperations;
   /** Notifications that your endpoint did not accept before their workflow ended. */
   readonly notifications: UndeliveredNotifications;
@@ -135,6 +138,7 @@ export class LabOperations {
     this.results = new ResultOperations(access);
     this.documents = new DocumentOperations(access);
     this.catalogue = new CatalogueOperations(access);
+    this.placing = new PlacingOperations(calls);
     this.rejectedEvents = new RejectedEventOperations(calls);
     this.notifications = new UndeliveredNotifications(calls);
     this.webhooks = new WebhookOperations(calls);

@@ -105,6 +105,11 @@ export function rejectedEventsId(unique: string): string {
   return `rejected-events/${unique}`;
 }
 
+/** One stop at a time for the workers of one task queue. */
+export function placingStopId(taskQueue: string): string {
+  return `placing-stop/${taskQueue}`;
+}
+
 /** One workflow per workout: a notice finds the fetching that is under way. */
 export function workoutStreamId(workoutId: string): string {
   return `workout-stream/${canonicalId(workoutId)}`;

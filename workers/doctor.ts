@@ -9,7 +9,7 @@ import { notificationTarget } from './doctor/notification-target.js';
 import { installations } from './doctor/installations.js';
 import * as server from './doctor/server.js';
 import { serviceKey, webhookEndpoint } from './doctor/service.js';
-import { currentRelease, failingWorkflows, pollers, reconciliation } from './doctor/workers.js';
+import { currentRelease, failingWorkflows, placingStop, pollers, reconciliation } from './doctor/workers.js';
 import type { WorkerConfig } from './settings/config.js';
 import { isProgram } from './process.js';
 
@@ -30,6 +30,7 @@ const namespaceChecks: Checks<[server.Temporal, WorkerConfig]> = [
   ['reconciliation', reconciliation],
   ['workers', (temporal, { taskQueue }) => pollers(temporal, taskQueue)],
   ['workflow tasks', (temporal, { taskQueue }) => failingWorkflows(temporal, taskQueue)],
+  ['placing', placingStop],
   ['release', (temporal, { deployment }) => currentRelease(temporal, deployment)],
 ];
 

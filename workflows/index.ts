@@ -6,6 +6,7 @@ export { kitOrder } from './order/workflow.js';
 export { linkProvider } from './link/workflow.js';
 export { matchReview } from './match-review/workflow.js';
 export { placeKitOrder } from './order/placing.js';
+export { stopPlacing } from './placing-stop.js';
 export { parsingJob } from './report/workflow.js';
 export { submitReport } from './report/submit.js';
 export { operatorCall } from './operator-calls.js';

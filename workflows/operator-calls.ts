@@ -1,4 +1,4 @@
-import { type ApplicationFailure, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import {
   callFaults,
   operatorCalls,
@@ -9,7 +9,7 @@ import {
 } from '../protocol/operators/operator-calls.js';
 import type { ReplayRejectedEventsInput, ReplayRejectedEventsResult } from '../protocol/operators/rejected-events.js';
 import { activities } from './activity-options.js';
-import { refuse, throwRefusal } from './entity/commands.js';
+import { refuseFields, throwRefusal } from './entity/commands.js';
 import { isObject } from './entity/fields.js';
 import { table } from './entity/operators.js';
 
@@ -87,13 +87,14 @@ function rows(word: string, counts: Record<string, number>): string[][] {
 /** A backend in another language is checked by no compiler, and an error of any other kind would be retried forever. */
 function checked(call: unknown): { name: OperatorCallName; input: object } {
   const { do: name, ...input } = isObject(call) ? call : {};
-  if (!isCallName(name)) throw invalid([{ field: 'do', message: `must be ${Object.keys(operatorCalls).join(', ')}` }]);
+  if (!isCallName(name))
+    throw refuseFields([{ field: 'do', message: `must be ${Object.keys(operatorCalls).join(', ')}` }]);
   const faults = callFaults(name, input);
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw refuseFields(faults);
   // A run under another ID would not wait for those on the same subject.
   const { workflowId } = workflowInfo();
   const id = operatorCalls[name].id(input as never, workflowId.split('/').at(-1) ?? '');
-  if (workflowId !== id) throw invalid([{ field: 'workflowId', message: `must be ${id}` }]);
+  if (workflowId !== id) throw refuseFields([{ field: 'workflowId', message: `must be ${id}` }]);
   // Null is how other languages leave a field out, except where it removes a limit.
   const given = Object.entries(input).filter(([field, value]) => value !== null || field === 'rateLimit');
   return { name, input: Object.fromEntries(given) };
@@ -101,9 +102,4 @@ function checked(call: unknown): { name: OperatorCallName; input: object } {
 
 function isCallName(name: unknown): name is OperatorCallName {
   return typeof name === 'string' && Object.hasOwn(operatorCalls, name);
-}
-
-function invalid(fields: { field: string; message: string }[]): ApplicationFailure {
-  const faults = fields.map(({ field, message }) => `${field} ${message}`).join('; ');
-  return refuse('InvalidCommand', `The command is not valid: ${faults}`, { fields });
 }

@@ -51,15 +51,15 @@ export function appointmentActivities(dependencies: ActivityDependencies) {
     },
 
     async bookSlot(input: BookSlot): Promise<AppointmentSnapshot> {
-      return asFailures('BookingRefused', () => bookOnce(service, input), settlingAfter(input.bookingTimeout));
+      return asFailures('BookingRefused', () => bookOnce(dependencies, input), settlingAfter(input.bookingTimeout));
     },
 
     async requestAppointment(input: RequestAppointment): Promise<AppointmentSnapshot> {
-      return asFailures('BookingRefused', () => requestOnce(service, input), settlingAfter(input.bookingTimeout));
+      return asFailures('BookingRefused', () => requestOnce(dependencies, input), settlingAfter(input.bookingTimeout));
     },
 
     async rescheduleAppointment(input: RescheduleAppointment): Promise<AppointmentSnapshot> {
-      return asFailures('RescheduleRefused', () => moveOnce(service, input), settlingAfter(input.bookingTimeout));
+      return asFailures('RescheduleRefused', () => moveOnce(dependencies, input), settlingAfter(input.bookingTimeout));
     },
 
     /** null if there is nothing left to cancel. */

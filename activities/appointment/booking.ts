@@ -22,6 +22,7 @@ import { addressOf, callsAt, placeOf, placeOfSlot, snapshotAt, type Place } from
 import { bookingKeyFor } from './slots.js';
 import { present } from './reading.js';
 import { startAttempt, type Attempt } from '../attempt.js';
+import type { ActivityDependencies } from '../dependencies.js';
 import { readForCommand } from '../order/orders.js';
 
 /*
@@ -56,7 +57,12 @@ export interface RescheduleAppointment extends Booking {
   slotId: string;
 }
 
-export async function bookOnce(service: LabService, input: BookSlot): Promise<AppointmentSnapshot> {
+type Creating = Pick<ActivityDependencies, 'service' | 'requireNotStopped'>;
+
+export async function bookOnce(
+  { service, requireNotStopped }: Creating,
+  input: BookSlot,
+): Promise<AppointmentSnapshot> {
   const { orderId, slotId, notes, bookingTimeout, confirmWithin, idempotencyKey } = input;
   const { start } = slotOf(slotId) ?? {};
   const place = placeOfSlot(slotId);
@@ -71,7 +77,8 @@ export async function bookOnce(service: LabService, input: BookSlot): Promise<Ap
       throw anotherExists();
     },
     act: async () => {
-      const booked = await withFreshKey(service, input, attempt, (key) => {
+      const booked = await withFreshKey(service, input, attempt, async (key) => {
+        await requireNotStopped();
         const request = {
           booking_key: key,
           ...(notes !== undefined && { appointment_notes: notes }),
@@ -117,7 +124,10 @@ async function asShownNow(
 /** Milliseconds; a booking that was just made may not be shown at once. */
 const beforeNextRead = 1_000;
 
-export async function requestOnce(service: LabService, input: RequestAppointment): Promise<AppointmentSnapshot> {
+export async function requestOnce(
+  { service, requireNotStopped }: Creating,
+  input: RequestAppointment,
+): Promise<AppointmentSnapshot> {
   const { orderId, provider, notes, bookingTimeout } = input;
   const attempt = startAttempt(bookingTimeout);
   return checkThenAct({
@@ -131,6 +141,7 @@ export async function requestOnce(service: LabService, input: RequestAppointment
       const order = await readForCommand(service, orderId, attempt.call());
       if (placeOf(snapshotOf(order, [])) === 'centre') throw noProvider();
       const address = addressOf(order);
+      await requireNotStopped();
       const request = { address, provider, ...(notes !== undefined && { appointment_notes: notes }) };
       return snapshotAt('home', await service.appointments.request(orderId, request, attempt.call()));
     },
@@ -139,7 +150,10 @@ export async function requestOnce(service: LabService, input: RequestAppointment
   });
 }
 
-export async function moveOnce(service: LabService, input: RescheduleAppointment): Promise<AppointmentSnapshot> {
+export async function moveOnce(
+  { service, requireNotStopped }: Creating,
+  input: RescheduleAppointment,
+): Promise<AppointmentSnapshot> {
   const { orderId, appointmentId, slotId, notes, bookingTimeout } = input;
   const { start } = slotOf(slotId) ?? {};
   const place = placeOfSlot(slotId);
@@ -155,7 +169,8 @@ export async function moveOnce(service: LabService, input: RescheduleAppointment
       return undefined;
     },
     act: async () => {
-      const moved = await withFreshKey(service, input, attempt, (key) => {
+      const moved = await withFreshKey(service, input, attempt, async (key) => {
+        await requireNotStopped();
         const request = { booking_key: key, ...(notes !== undefined && { appointment_notes: notes }) };
         return callsAt(place, service).reschedule(orderId, request, attempt.call());
       });

@@ -123,7 +123,7 @@ async function placeFirst(dependencies: ActivityDependencies, input: CreateKitOr
   }
   if (request.kind === 'with_patient') await requireAnswers(dependencies.service, request.order, attempt);
   if (!isFirstAttempt(input)) await reportProgress(dependencies, 'sending');
-  const creating = () => create(dependencies, request, passthrough, attempt);
+  const creating = () => create(dependencies, request, { passthrough, mayExist, attempt });
   return mayExist ? orEarlier(creating, async () => (await findEarlier(dependencies, input)).found) : creating();
 }
 
@@ -261,8 +261,9 @@ async function placeReplacement(dependencies: ActivityDependencies, input: Repla
   const found = await search();
   if (found) return found;
   requireUnmoved(snapshotOf(failed, dependencies.service.installation), input.decidedOn);
-  const creating = () => create(dependencies, request, passthrough, attempt);
-  return mayHaveBeenSent(criteria) ? orEarlier(creating, search) : creating();
+  const mayExist = mayHaveBeenSent(criteria);
+  const creating = () => create(dependencies, request, { passthrough, mayExist, attempt });
+  return mayExist ? orEarlier(creating, search) : creating();
 }
 
 function requireUnmoved(snapshot: OrderSnapshot, { eventId, status }: DecidedOn): void {
@@ -281,11 +282,11 @@ function requireUnmoved(snapshot: OrderSnapshot, { eventId, status }: DecidedOn)
 
 /** The only place that creates. It is the last call of an attempt that is still the latest one. */
 async function create(
-  { service, echoesPassthrough }: ActivityDependencies,
+  { service, echoesPassthrough, requireNotStopped }: ActivityDependencies,
   request: KitRequest,
-  passthrough: string,
-  attempt: Attempt,
+  { passthrough, mayExist, attempt }: { passthrough: string; mayExist: boolean; attempt: Attempt },
 ): Promise<PlacedOrder> {
+  await requireNotStopped(mayExist ? {} : { nothingSent: true });
   attempt.requireFresh();
   const ours = signed(passthrough, service.installation);
   const { order } = await withFieldNamed('user_id', /\buser\b/i, () => send(service, request, ours, attempt.call()));

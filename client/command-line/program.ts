@@ -8,6 +8,7 @@ import { duration } from './input.js';
 import { notificationCommands } from './notifications.js';
 import { matchReviewCommands } from './match-reviews.js';
 import { orderCommands } from './orders.js';
+import { placingCommands } from './placing.js';
 import { reconcileCommand } from './reconcile.js';
 import { rejectedEventCommands } from './rejected-events.js';
 import { reportCommands } from './reports.js';
@@ -26,6 +27,7 @@ const areas: readonly Area[] = [
   appointmentCommands,
   matchReviewCommands,
   notificationCommands,
+  placingCommands,
   webhookCommands,
   rejectedEventCommands,
   reconcileCommand,

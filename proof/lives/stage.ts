@@ -6,6 +6,7 @@ import { matchReviewActivities } from '../../activities/match-review.js';
 import { notificationActivities } from '../../activities/notifications/notifications.js';
 import { orderActivities } from '../../activities/order/orders.js';
 import { placingActivities } from '../../activities/order/placing.js';
+import { placingSwitch } from '../../activities/placing-stop.js';
 import { policyActivities } from '../../activities/policy.js';
 import { reportActivities } from '../../activities/report/reports.js';
 import { runningWorkActivities } from '../../activities/deletion/running-work.js';
@@ -61,8 +62,10 @@ export async function play(life: Life, { workflows, world: Make }: Kind, joining
     const world = new Make(stage);
     const network = new Network(life, (request) => world.handle(request));
     const target = { url: 'http://product.invalid/notifications', secret: `whsec_${'c2VjcmV0'.repeat(6)}` };
+    const temporal = server.client();
     const dependencies: ActivityDependencies = {
-      ...{ service: network.service, temporal: server.client(), taskQueue: 'lives', echoesPassthrough: true },
+      ...{ service: network.service, temporal, taskQueue: 'lives', echoesPassthrough: true },
+      requireNotStopped: placingSwitch(temporal, 'lives'),
       ...{
         reportFiles: { open: () => Promise.reject(new TypeError('no file')) },
         encrypts: true,

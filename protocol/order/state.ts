@@ -58,7 +58,7 @@ export type AttentionReason =
   | 'unreadable_signal'
   /** More than one order could be the one that an earlier attempt created: nothing was created. */
   | 'ambiguous_order'
-  /** The service has not taken the order for an hour, or refuses the worker's key; placing goes on trying. */
+  /** The service has not taken the order for an hour, or refuses the worker's key, or an operator has stopped placing; placing goes on trying. */
   | 'placing_delayed';
 
 export interface OrderAttention extends Attention<AttentionReason> {
@@ -210,6 +210,8 @@ export interface Replacement {
   claimedAt: string;
   /** When it was last tried in vain, milliseconds since the epoch: the service may still be at work on it. */
   triedAt?: number;
+  /** Set while it waits because an operator has stopped placing: why. */
+  stopReason?: string;
   /** The product was notified. */
   announced?: boolean;
   /** The new order, once it is known. */

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startProxy } from '../rig/temporal-proxy.js';
 import { kitFor, registration } from '../rig/cast.js';
+import { answer, labops } from './labops.js';
 import { codesSent, rightCode, startLink } from './linked-user.js';
 import { patience, stack } from './stack.js';
 
@@ -51,6 +52,39 @@ test('a worker that is killed in mid-story goes on once it is started again, and
   expect(await handle.result()).toMatchObject({ outcome: 'completed', orderId, reference });
   const results = lab.receiver.about(orderId).filter(({ type }) => type === 'result');
   expect(new Set(results.map(({ id }) => id)).size).toBe(1);
+});
+
+test('while placing is stopped no worker creates anything, whichever is killed, and after the resume it is created once', async () => {
+  const { handle, orderId, userId } = await lab.place();
+  for (const status of ['transit_customer', 'lost']) await lab.sandbox.move(orderId, status);
+  await lab.untilIdle(orderId);
+  const run = (...args: string[]) => answer(labops(lab, ['placing', ...args, '--json']));
+  onTestFinished(async () => void (await lab.labs.placing.resume()));
+  expect(await run('stop', '--reason', 'recalled test')).toMatchObject({ stopped: true, reason: 'recalled test' });
+  // The worker so far may remember for 15 seconds that nothing was stopped.
+  await lab.worker.stop();
+  await lab.startWorker();
+  const first = lab.worker;
+  await lab.startWorker();
+  await lab.sandbox.clearRequests();
+  const waiting = await lab.labs.orders.place(kitFor(await lab.newUser(), `stopped-${userId}`));
+  const shown = { attention: [{}], waiting: { for: 'placing to be resumed (stopped: recalled test)' } };
+  await expect.poll(() => waiting.state(), patience).toMatchObject(shown);
+  await first.stop('SIGKILL');
+  const replacing = () => handle.replaceKit({ orderId });
+  await expect(replacing()).rejects.toMatchObject({
+    code: 'placing_stopped',
+    message: 'Placing is stopped: recalled test',
+  });
+  expect(await run('show')).toMatchObject({ stopped: true });
+  expect(await lab.creations()).toBe(0);
+
+  expect(await run('resume')).toEqual({ stopped: false });
+  const replaced = async () => (await replacing().catch(() => undefined))?.chain.length;
+  await expect.poll(replaced, { ...patience, timeout: 60_000 }).toBe(2);
+  expect(await lab.ordersOf(userId)).toHaveLength(2);
+  expect(await waiting.cancel()).toMatchObject({ outcome: 'cancelled' });
+  expect(await lab.creations()).toBe(1);
 });
 
 test('while Temporal is down the ingress answers 503, and the sender’s next attempt delivers', async () => {

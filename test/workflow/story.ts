@@ -17,6 +17,7 @@ import {
 import { NativeConnection } from '@temporalio/worker';
 import ms from 'ms';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { placingSwitch, type RequireNotStopped } from '../../activities/placing-stop.js';
 import { createActivities } from '../../activities/activities.js';
 import { createReportFiles } from '../../activities/report-file/report-files.js';
 import { LabOperations } from '../../client/lab-operations.js';
@@ -208,7 +209,11 @@ export class Stage {
     const { service, temporal, receiver } = this;
     this.reportRoot = await mkdtemp(join(tmpdir(), 'lab-reports-'));
     const reportFiles = createReportFiles({ root: this.reportRoot, allowedHosts: ['127.0.0.1'] });
-    const common = { service, temporal, taskQueue, echoesPassthrough: true, reportFiles, encrypts: false };
+    const common = {
+      ...{ service, temporal, taskQueue, reportFiles, echoesPassthrough: true, encrypts: false },
+      // It remembers for 15 seconds of real time, in which a story skips weeks.
+      requireNotStopped: (...attempt: Parameters<RequireNotStopped>) => placingSwitch(temporal, taskQueue)(...attempt),
+    };
     const activities = createActivities({
       ...common,
       // The pause of a receiver that does not answer is real time, which a story skips.

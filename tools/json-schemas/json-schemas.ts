@@ -16,6 +16,7 @@ const messagesOf: Readonly<Record<string, string | null>> = {
   parsingJob: 'protocol/report/messages.ts',
   placeKitOrder: 'protocol/order/placing-messages.ts',
   reconcileOrders: 'protocol/reconcile.ts',
+  stopPlacing: 'protocol/placing-stop.ts',
   submitReport: 'protocol/report/submission-messages.ts',
 };
 

@@ -1,5 +1,8 @@
+import { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import { labDataConverter } from '../../client/encryption/payload-codec.js';
 import { code, hasCode } from '../../client/temporal-errors.js';
+import { readPlacingStop } from '../../protocol/placing-stop.js';
 import { reconcileScheduleId } from '../../protocol/reconcile.js';
 import { reportedProblemsKey } from '../../protocol/search-attributes.js';
 import { sideQueueName, sideQueues } from '../../protocol/task-queues.js';
@@ -44,6 +47,20 @@ export async function failingWorkflows({ connection, namespace }: Temporal, task
   return fault(
     `${many} cannot go on, because workflow tasks fail: ${first.execution?.workflowId}.`,
     `Read the failure in the Web UI, and docs/failure.md, “A workflow cannot be replayed”. All of them: temporal workflow list --namespace ${namespace} --query "${query}"`,
+  );
+}
+
+/** A stop that was forgotten looks like a service that takes no orders. */
+export async function placingStop(
+  { connection, namespace }: Temporal,
+  { taskQueue, keyRing }: Pick<WorkerConfig, 'taskQueue' | 'keyRing'>,
+): Promise<Verdict> {
+  const client = new Client({ connection, namespace, ...(keyRing && { dataConverter: labDataConverter(keyRing) }) });
+  const stop = await readPlacingStop(client.workflow, taskQueue);
+  if (!stop) return ok('Placing is not stopped.');
+  return warning(
+    `Placing is stopped since ${stop.since}: ${stop.reason}.`,
+    'Once the reason is gone: labops placing resume.',
   );
 }
 

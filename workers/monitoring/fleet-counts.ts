@@ -9,6 +9,7 @@ import { kitOrderName } from '../../protocol/order/messages.js';
 import * as protocol from '../../protocol/phases.js';
 import { parsingJobName } from '../../protocol/report/messages.js';
 import { submitReportName } from '../../protocol/report/submission-messages.js';
+import { stopPlacingName } from '../../protocol/placing-stop.js';
 import { fetchWorkoutStreamName } from '../../protocol/workout-stream.js';
 
 /**
@@ -26,6 +27,7 @@ const countedPhases: readonly { workflowType: string; phases: readonly string[] 
   { workflowType: deleteUserName, phases: protocol.phasesOf(protocol.deletionPhases, 'open') },
   { workflowType: deliverNotificationsName, phases: [] },
   { workflowType: fetchWorkoutStreamName, phases: [] },
+  { workflowType: stopPlacingName, phases: [] },
 ];
 
 /** The most workflows with attention whose reasons and ages are read. Beyond that, the total says enough. */

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { ActivityDependencies } from '../../activities/dependencies.js';
+import { placingSwitch } from '../../activities/placing-stop.js';
 import { createReportFiles } from '../../activities/report-file/report-files.js';
 import { createLabService } from '../../service/lab-service.js';
 import type { CallObserver } from '../../service/http/http.js';
@@ -34,6 +35,7 @@ export function activityDependencies(
     }),
     temporal,
     taskQueue: config.taskQueue,
+    requireNotStopped: placingSwitch(temporal, config.taskQueue),
     echoesPassthrough: config.echoesPassthrough,
     reportFiles: createReportFiles(config.reportFiles),
     encrypts: temporal.options.loadedDataConverter.payloadCodecs.length > 0,

@@ -8,6 +8,7 @@ import {
   log,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { StoppedDetails } from '../../activities/placing-stop.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import { isReference, referencePattern } from '../../protocol/ids.js';
 import { day } from './spans.js';
@@ -130,6 +131,12 @@ export function refuseField(field: string, problem: string): ApplicationFailure 
   return refuse('InvalidCommand', `${field} ${problem}`, { fields: [{ field, message: problem }] });
 }
 
+/** A command is wrong in these fields. */
+export function refuseFields(fields: FailureDetails['fields']): ApplicationFailure {
+  const faults = fields.map(({ field, message }) => `${field} ${message}`).join('; ');
+  return refuse('InvalidCommand', `The command is not valid: ${faults}`, { fields });
+}
+
 /** Checks what names a run: no compiler checks the input of a backend in another language. */
 export function requireReference(reference: unknown, idOf: (reference: string) => string): asserts reference is string {
   if (!isReference(reference)) throw refuse('ReferenceInvalid', `reference must match ${referencePattern}`);
@@ -196,6 +203,11 @@ export function notKnownYet(): ApplicationFailure {
 export function isFinalRefusal(error: unknown): boolean {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   return cause instanceof ApplicationFailure && cause.nonRetryable === true;
+}
+
+/** The stop because of which nothing was created; undefined for any other failure. */
+export function stopIn(failure: ApplicationFailure): Partial<StoppedDetails> | undefined {
+  return failure.type === 'PlacingStopped' ? detailsOf<StoppedDetails>(failure) : undefined;
 }
 
 /**

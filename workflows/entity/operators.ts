@@ -49,6 +49,11 @@ export function plain(text: string): string {
   return text.replaceAll(/[^\p{L}\p{N} _.:,/()+-]/gu, '·').trim() || '·';
 }
 
+/** What is waited for while an operator has stopped placing. @param reason the operator's */
+export function untilResumed(reason = ''): string {
+  return `placing to be resumed (stopped: ${plain(reason)})`;
+}
+
 /** The line of a case file that says what is waited for. */
 export function waitingLine({ for: what, until }: { for: string; until?: string | undefined }): string {
   return `**Waits for** ${what}${until === undefined ? '' : ` until ${moment(until)}`}`;

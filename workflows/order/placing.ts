@@ -35,10 +35,11 @@ import {
   refusalOf,
   refuse,
   requireReference,
+  stopIn,
 } from '../entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { openPolicy, settlePolicy, isUnsettled, type Governed } from '../entity/policy.js';
-import { setAbsentSearchAttributes } from '../entity/operators.js';
+import { setAbsentSearchAttributes, untilResumed } from '../entity/operators.js';
 import { hour, minute } from '../entity/spans.js';
 import { adoptOrder } from './adopting.js';
 
@@ -183,7 +184,10 @@ async function create(run: PlacingRun): Promise<PlacedOrder> {
   await settlePolicy(run, 'order');
   const { policy, input } = run;
   const options = { ...creation(policy, delayWorthAttention), summary: `order ${input.reference}` };
-  for (let triedBefore = workflowInfo().continuedFromExecutionRunId !== undefined; ; triedBefore = true) {
+  const isContinued = workflowInfo().continuedFromExecutionRunId !== undefined;
+  for (let triedBefore = isContinued; ; triedBefore = run.progress !== 'nothing_sent') {
+    // The first attempt that may send something does not report it.
+    if (!triedBefore) delete run.progress;
     try {
       const placed = await activities.createKitOrder.executeWithOptions(options, [requestOf(run, triedBefore)]);
       setAttention(run);
@@ -227,11 +231,12 @@ async function orderOfCancelledAttempt(run: PlacingRun): Promise<PlacedOrder | n
   }
 }
 
+/** Also after a stop was ended: a search for each order that waits is not needed more often. */
 const betweenRounds = 10 * minute;
 
 /**
- * If a later attempt may succeed, it is waited for; everything else fails the placing. A refused key is corrected by a person,
- * who must not have to place again whatever was ordered meanwhile.
+ * If a later attempt may succeed, it is waited for; everything else fails the placing. A refused key is corrected, and a stop ended, by a
+ * person, who must not have to place again whatever was ordered meanwhile.
  */
 async function waitIfDelayed(run: PlacingRun, error: unknown): Promise<void> {
   if (run.attempts.consideredCancelled && !isFinalRefusal(error)) throw error;
@@ -241,11 +246,12 @@ async function waitIfDelayed(run: PlacingRun, error: unknown): Promise<void> {
     if (refusal.type === 'AmbiguousOrder') setAttention(run, 'ambiguous_order');
     throw refusal;
   }
+  if (stopIn(refusal)?.nothingSent) run.progress = 'nothing_sent';
   await waitForNextRound(run, refusal);
 }
 
 function mayPass(refusal: ApplicationFailure): boolean {
-  return isAccessRefused(refusal) || refusal.type === 'SearchRefused';
+  return isAccessRefused(refusal) || refusal.type === 'SearchRefused' || stopIn(refusal) !== undefined;
 }
 
 /** A search is refused for good if there can be no order that it would miss, or if the next round is refused as well. */
@@ -259,12 +265,22 @@ function answerOf(run: PlacingRun, error: unknown): ApplicationFailure {
 
 async function waitForNextRound(run: PlacingRun, refusal: ApplicationFailure): Promise<void> {
   setAttention(run, 'placing_delayed');
-  run.waitsFor = isAccessRefused(refusal)
-    ? 'access to the lab service: a key that it accepts, for a user and an account of its team'
-    : untilTaken;
-  setCurrentDetails(`The lab service has not accepted the order yet (${refusal.type}). Placing continues.`);
+  run.waitsFor = waitedFor(refusal);
+  setCurrentDetails(
+    stopIn(refusal)
+      ? `Waits for ${run.waitsFor}. Nothing is sent to the lab service meanwhile.`
+      : `The lab service has not accepted the order yet (${refusal.type}). Placing continues.`,
+  );
   const pause = Math.max(run.policy.creationSettling, betweenRounds, askedPause(refusal));
   await sleep(pause, { summary: 'before the next attempt' });
+}
+
+function waitedFor(refusal: ApplicationFailure): string {
+  const stop = stopIn(refusal);
+  if (stop) return untilResumed(stop.stopReason);
+  return isAccessRefused(refusal)
+    ? 'access to the lab service: a key that it accepts, for a user and an account of its team'
+    : untilTaken;
 }
 
 function canonicalRequest({ kind, order }: PlaceKitOrderInput): KitRequest {

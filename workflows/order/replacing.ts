@@ -7,8 +7,8 @@ import type { RaisedOrderAttention, Replacement } from '../../protocol/order/sta
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { activities, creation } from '../activity-options.js';
 import { atOnce } from '../entity/alarm.js';
-import { detailsOf, loggedRefusal, refusalOf, refuse } from '../entity/commands.js';
-import { iso, minute } from '../entity/spans.js';
+import { detailsOf, loggedRefusal, refusalOf, refuse, stopIn } from '../entity/commands.js';
+import { hour, iso, minute } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';
 import {
   currentOrder,
@@ -106,7 +106,7 @@ async function apply(run: KitOrderRun, order: ChainOrder, remedy: Remedy, key: s
     await replaceKit(run, orderId);
     return true;
   } catch (error) {
-    loggedRefusal('replacement failed', { orderId }, error);
+    const refusal = loggedRefusal('replacement failed', { orderId }, error);
     // It was given up, or brought its results, meanwhile: nobody is asked any more.
     if (outcomeOf(chain) !== undefined) return false;
     const now = findOrder(chain, orderId) ?? order;
@@ -115,10 +115,16 @@ async function apply(run: KitOrderRun, order: ChainOrder, remedy: Remedy, key: s
       return false;
     }
     raise(chain, { key, reason: 'replacement_failed', orderId }, Date.now());
-    chain.recheckAt = nextRecheck(chain, Date.now());
+    const reservation = replacementOf(chain, orderId);
+    const stop = stopIn(refusal);
+    if (reservation && stop) reservation.stopReason = stop.stopReason ?? '';
+    chain.recheckAt = stop ? Date.now() + betweenStoppedRounds : nextRecheck(chain, Date.now());
     return true;
   }
 }
+
+/** A lost kit has waited for days, and each round reads its order. */
+const betweenStoppedRounds = hour;
 
 /** A replacement that the policy asks for and that failed is tried again; the question stands until one is ordered. */
 export async function retryReplacement(run: KitOrderRun): Promise<void> {
@@ -232,6 +238,7 @@ async function place(
     ...(labTestId !== undefined && { labTestId }),
     ...(labAccountId !== undefined && { labAccountId }),
   };
+  delete reservation.stopReason;
   const rest = (reservation.triedAt ?? 0) + policy.creationSettling - Date.now();
   if (rest > 0) await sleep(rest, { summary: 'before the next attempt' });
   try {
@@ -241,7 +248,8 @@ async function place(
     );
     return placed.snapshot;
   } catch (error) {
-    reservation.triedAt = Date.now();
+    const stop = isCancellation(error) ? undefined : stopIn(refusalOf(error));
+    if (!stop?.nothingSent) reservation.triedAt = Date.now();
     if (isCancellation(error)) throw error;
     if (reservation.orderId !== undefined) return undefined;
     throw withdrawIfMovedOn(run, reservation, refusalOf(error)) ?? error;

@@ -4,10 +4,12 @@ import {
   kitOrderId,
   matchReviewId,
   parsingJobId,
+  placeKitOrderId,
+  placingStopId,
   submitReportId,
 } from '../../../protocol/ids.js';
 import { unmatched } from './match-reviews.js';
-import { registration } from '../../rig/cast.js';
+import { kitFor, registration } from '../../rig/cast.js';
 import { following } from '../../rig/followed.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
@@ -46,6 +48,26 @@ async function followedOf({ temporal, labs }: Stage, orderId: string): Promise<K
 }
 
 export const deadlines: readonly Story[] = [
+  /** An order that waits for the end of a stop. The worker may remember for 15 seconds that there was none, or that there was one. */
+  async function placingStopped(stage) {
+    const { user } = await stage.sandbox.createUser();
+    await stage.labs.placing.stop({ reason: 'recalled test' });
+    await sleep(16_000);
+    const handle = await stage.labs.orders.place(kitFor(user.user_id, `recorded-${user.user_id}`));
+    await untilAsked(handle, 'placing_delayed');
+    await stage.skip('15m');
+    await stage.labs.placing.resume();
+    await sleep(16_000);
+    await stage.skip('15m');
+    const orderId = await handle.orderId();
+    await stage.temporal.workflow.getHandle(placeKitOrderId(handle.reference ?? '')).result();
+    await (await followedOf(stage, orderId)).cancel();
+    return {
+      'placing-stopped': placeKitOrderId(handle.reference ?? ''),
+      'stop-resumed': placingStopId('lab-operations'),
+    };
+  },
+
   /** A kit that is late at every step, followed from its first webhook: nobody gave a policy. */
   async function lateKit(stage) {
     const { order } = await stage.sandbox.createOrder();

@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
 import { bookOnce, moveOnce, requestOnce, cancelOnce } from '../../../activities/appointment/booking.js';
@@ -29,7 +30,7 @@ const daysWith = (...days: object[]): Answer => ({
 });
 
 /** A service that answers by the last part of the path; the answers of a list come one by one, the last one forever. */
-async function serviceWith(given: Record<string, Answer | Answer[]>) {
+async function serviceWith(given: Record<string, Answer | Answer[]>, requireNotStopped = () => Promise.resolve()) {
   const answers = Object.fromEntries(Object.entries(given).map(([what, answer]) => [what, [answer].flat()]));
   const asked: string[] = [];
   const { baseUrl, requests } = await answering(({ method, url }) => {
@@ -40,6 +41,7 @@ async function serviceWith(given: Record<string, Answer | Answer[]>) {
     return answer;
   });
   const service = serviceAt(baseUrl);
+  const creating = { service, requireNotStopped };
   const times = { startToCloseTimeoutMs: 150_000, scheduleToCloseTimeoutMs: 0 };
   const arranged = <T>(work: () => Promise<T>) => new MockActivityEnvironment(times).run(work);
   const common = { orderId: 'order-1', bookingTimeout: 5_000 };
@@ -49,15 +51,34 @@ async function serviceWith(given: Record<string, Answer | Answer[]>) {
     asked,
     count: (what: string) => asked.filter((each) => each === what).length,
     bodyOf: (what: string) => requests[asked.lastIndexOf(what)]?.body,
-    book: (more: object = {}) => arranged(() => bookOnce(service, { ...common, slotId, ...more })),
-    move: () => arranged(() => moveOnce(service, { ...common, slotId, appointmentId: 'appointment-1' })),
+    book: (more: object = {}) => arranged(() => bookOnce(creating, { ...common, slotId, ...more })),
+    move: () => arranged(() => moveOnce(creating, { ...common, slotId, appointmentId: 'appointment-1' })),
     request: (more: { provider: string; notes?: string }) =>
-      arranged(() => requestOnce(service, { ...common, ...more })),
+      arranged(() => requestOnce(creating, { ...common, ...more })),
     slots: (filter: Parameters<typeof slotsFor>[2] = {}) => arranged(() => slotsFor(service, 'order-1', filter)),
     cancel: (more: object = {}, attempt = 1) =>
       new MockActivityEnvironment({ attempt }).run(() => cancelOnce(service, { ...toCancel, ...more }, {})),
   };
 }
+
+describe('while placing is stopped', () => {
+  const stopped = () => Promise.reject(ApplicationFailure.nonRetryable('Placing is stopped', 'PlacingStopped'));
+  const offered = { 'GET order-1': { body: order }, 'POST availability': daysWith({}) };
+
+  test('nothing is booked, requested or moved', async () => {
+    const free = await serviceWith(offered, stopped);
+    const booked = await serviceWith({ ...offered, 'GET appointment': visitAt(later) }, stopped);
+    const tried = [free.book(), free.request({ provider: 'invented' }), booked.move()];
+    for (const each of tried) expect(await rejection(each)).toMatchObject({ type: 'PlacingStopped' });
+    const sent = [...free.asked, ...booked.asked].filter((what) => !what.startsWith('GET'));
+    expect(sent).toEqual(['POST availability', 'POST availability']);
+  });
+
+  test('what an earlier attempt has booked is found all the same', async () => {
+    const { book } = await serviceWith({ 'GET appointment': visit }, stopped);
+    expect(await book()).toMatchObject({ appointmentId: 'appointment-1' });
+  });
+});
 
 describe('a move', () => {
   test('whose answer was lost has been made even if the service gave the appointment a new id', async () => {

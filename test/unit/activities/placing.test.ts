@@ -3,6 +3,7 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
+import { placingSwitch } from '../../../activities/placing-stop.js';
 import { placingActivities, type CreateKitOrder, type PlacedOrder } from '../../../activities/order/placing.js';
 import { labReferenceKey, labUserIdKey } from '../../../protocol/search-attributes.js';
 import { sandboxControl, type SandboxControl } from '../../../sandbox/control.js';
@@ -56,12 +57,14 @@ interface Circumstances {
   info?: Partial<Info>;
   /** Runs that Temporal lists. */
   runs?: object[];
+  /** Answers what the workflow of a stop is. */
+  describeStop?: () => Promise<object>;
 }
 
 /** One attempt to create an order. Temporal has run nothing yet, if nothing else is said. */
 async function create(
   more: Partial<CreateKitOrder> = {},
-  { take = () => undefined, info = {}, runs = [] }: Circumstances = {},
+  { take = () => undefined, info = {}, runs = [], describeStop }: Circumstances = {},
 ): Promise<{ placed: PlacedOrder; started: Started[] }> {
   const started: Started[] = [];
   const notFound = (workflowId: string) => Promise.reject(new WorkflowNotFoundError('none', workflowId, undefined));
@@ -69,7 +72,10 @@ async function create(
     async *list() {
       yield* runs;
     },
-    getHandle: (workflowId: string) => ({ describe: () => notFound(workflowId), signal: async () => undefined }),
+    getHandle: (workflowId: string) => ({
+      describe: () => (workflowId === 'placing-stop/lab' && describeStop ? describeStop() : notFound(workflowId)),
+      signal: async () => undefined,
+    }),
     async signalWithStart(_name: string, start: Started) {
       take(start);
       started.push(start);
@@ -77,7 +83,15 @@ async function create(
   };
   const withDeadline = async (_deadline: number, call: () => Promise<unknown>) => call();
   const temporal = { withDeadline, workflow } as unknown as Client;
-  const dependencies = { service, temporal, taskQueue: 'lab', echoesPassthrough: true, target: 'off' };
+  const requireNotStopped = placingSwitch(temporal, 'lab');
+  const dependencies = {
+    service,
+    temporal,
+    taskQueue: 'lab',
+    requireNotStopped,
+    echoesPassthrough: true,
+    target: 'off',
+  };
   const activities = placingActivities(dependencies as ActivityDependencies);
   const { creationTimeout, creationSettling } = policy;
   const order = { user_id: userId, lab_test_id: labTestIds.kit, shipping_details: shippingDetails };
@@ -104,6 +118,49 @@ test('the attempt that creates an order hands it over in one call', async () => 
   const args = [{ rootOrderId: orderId, earlierRun: {} }];
   const signalArgs = [{ reference: `reference-${userId}`, policy, labTestId: labTestIds.kit, notifies: false }];
   expect(started).toMatchObject([{ workflowId: `kit-order/${orderId}`, args, signalArgs }]);
+});
+
+describe('while placing is stopped', () => {
+  const describeStop = async () => ({
+    status: { name: 'RUNNING' },
+    startTime: new Date(0),
+    memo: { reason: 'recalled' },
+  });
+
+  test.each(['unregistered', 'with_patient', 'import'] as const)('an order of kind %s is not created', async (kind) => {
+    const orders = {
+      unregistered: { user_id: userId, lab_test_id: labTestIds.kit, shipping_details: shippingDetails },
+      with_patient: {
+        user_id: userId,
+        lab_test_id: labTestIds.kit,
+        patient_details: patientDetails,
+        patient_address: patientAddress,
+      },
+      import: importFor(userId, `SAMPLE-${userId}`),
+    };
+    const request = { kind, order: orders[kind] } as CreateKitOrder['request'];
+    await expect(create({ request }, { describeStop })).rejects.toMatchObject({
+      ...{ type: 'PlacingStopped', nonRetryable: true },
+      details: [{ stopReason: 'recalled', nothingSent: true }],
+    });
+    const retry = { describeStop, info: { attempt: 2, heartbeatDetails: { all: true } } };
+    await expect(create({ request }, retry)).rejects.toMatchObject({
+      details: [{ fields: [], stopReason: 'recalled' }],
+    });
+    expect(await sandbox.requests({ method: 'POST' })).toEqual([]);
+  });
+
+  test('an order that an earlier attempt has created is found all the same', async () => {
+    const { placed } = await create();
+    const found = await create({ triedBefore: true }, { describeStop });
+    expect(found.placed).toMatchObject({ adopted: true, snapshot: { orderId: placed.snapshot.orderId } });
+  });
+
+  test('nothing is created either if Temporal cannot say it: the attempt is repeated', async () => {
+    const away = () => Promise.reject(new Error('UNAVAILABLE'));
+    await expect(create({}, { describeStop: away })).rejects.toThrow('UNAVAILABLE');
+    expect(await sandbox.requests({ method: 'POST' })).toEqual([]);
+  });
 });
 
 test('an order that Temporal does not take is left to its placing, and is not created again', async () => {

@@ -1,6 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
+import type { RequireNotStopped } from '../../../activities/placing-stop.js';
 import { placingActivities, type PlacedOrder } from '../../../activities/order/placing.js';
 import { shippingDetails } from '../../rig/cast.js';
 import { answering, serviceAt, type Answer } from '../service/recording-server.js';
@@ -11,9 +12,13 @@ const event = { id: 1, created_at: created, status: 'failed.testkit.lost' };
 const proxy: Answer = { status: 404, body: '404 page not found' };
 
 /** One attempt to replace a failed order that has had one event. */
-async function replaceAt(baseUrl: string, more: object = {}): Promise<PlacedOrder> {
-  const dependencies = { service: serviceAt(baseUrl), echoesPassthrough: true } as unknown as ActivityDependencies;
-  const { replaceKitOrder } = placingActivities(dependencies);
+async function replaceAt(
+  baseUrl: string,
+  more: object = {},
+  requireNotStopped: RequireNotStopped = () => Promise.resolve(),
+): Promise<PlacedOrder> {
+  const dependencies = { service: serviceAt(baseUrl), requireNotStopped, echoesPassthrough: true };
+  const { replaceKitOrder } = placingActivities(dependencies as unknown as ActivityDependencies);
   const { creationTimeout, creationSettling } = resolvePolicy('order');
   const input = {
     ...{ failedOrderId: 'failed', decidedOn: { eventId: 1 }, rootOrderId: 'failed', reference: 'invented-1', n: 2 },
@@ -55,6 +60,14 @@ test('a replacement is found by its root and its number, though the chain has go
   const first = { ...mine, id: 'first', passthrough: 'labops/default:failed:failed:1' };
   const { baseUrl, creations } = await serviceWith(listed(first, mine));
   expect(await replaceAt(baseUrl, { triedBefore: true })).toMatchObject({ snapshot: { orderId: 'mine' } });
+  expect(creations).toEqual([]);
+});
+
+test('a replacement is not created while placing is stopped, which says if nothing was sent', async () => {
+  const { baseUrl, creations } = await serviceWith(listed());
+  const stopped: RequireNotStopped = (attempt) => Promise.reject(new Error(`stopped ${JSON.stringify(attempt)}`));
+  await expect(replaceAt(baseUrl, {}, stopped)).rejects.toThrow('stopped {"nothingSent":true}');
+  await expect(replaceAt(baseUrl, { triedBefore: true }, stopped)).rejects.toThrow('stopped {}');
   expect(creations).toEqual([]);
 });
 

@@ -70,6 +70,20 @@ async function booking(): Promise<Life> {
   return of;
 }
 
+test('a choice, a request and a move while placing is stopped are refused with that, and made when they are sent again', async () => {
+  const stopped = { failure: { type: 'PlacingStopped', details: { fields: [], stopReason: 'recalled' } } };
+  const { of, asked } = await begin(undefined, { bookSlot: stopped, requestAppointment: stopped });
+  expect(await refusalOf(choose(of, atHome))).toBe('PlacingStopped');
+  expect(await refusalOf(of.update('requestAppointment', { provider: 'invented' }))).toBe('PlacingStopped');
+  of.answers['bookSlot'] = confirmed;
+  expect(await valueOf(choose(of, atHome))).toMatchObject({ phase: 'confirmed' });
+  of.answers['rescheduleAppointment'] = stopped;
+  expect(await refusalOf(move(of, later))).toBe('PlacingStopped');
+  of.answers['rescheduleAppointment'] = moved;
+  expect(await valueOf(move(of, later))).toMatchObject({ appointment: { startAt: at(6 * day) } });
+  expect(asked['bookSlot']).toHaveLength(1);
+});
+
 describe('a search for slots', () => {
   const slots = { slots: [] };
 

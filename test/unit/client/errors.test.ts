@@ -55,7 +55,13 @@ const byTheirNames = (...names: string[]) => Object.fromEntries(names.map((name)
 const ofOrders: Record<string, string> = {
   ...ofTheService,
   ...byTheirNames('OrderMovedOn', 'AlreadyResolved', 'OrderRefused', 'PhysicianRequired', 'AmbiguousOrder'),
-  ...byTheirNames('PlacingCancelled', 'RegistrationRefused', 'RegisteredAnotherOrder', 'CancelRefused'),
+  ...byTheirNames(
+    'PlacingCancelled',
+    'PlacingStopped',
+    'RegistrationRefused',
+    'RegisteredAnotherOrder',
+    'CancelRefused',
+  ),
   ...byTheirNames('NothingToAcknowledge', 'AlarmOutdated', 'NothingToResolve', 'NotReplaceable'),
   ...byTheirNames('ReplacementLimitReached', 'OrderEnded', 'OrderNotInChain', 'OrderNotFound'),
   ...{ ReferenceInvalid: 'OrderInvalid', PolicyInvalid: 'OrderInvalid', InvalidCommand: 'OrderInvalid' },
@@ -87,7 +93,7 @@ const ofOperators: Record<string, string> = {
 const ofAppointments: Record<string, string> = {
   ...ofTheService,
   ...byTheirNames('AppointmentEnded', 'AddressMissing', 'AvailabilityRefused', 'BookingRefused', 'AppointmentExists'),
-  ...byTheirNames('NothingBooked', 'RescheduleRefused', 'CancellationRefused'),
+  ...byTheirNames('PlacingStopped', 'NothingBooked', 'RescheduleRefused', 'CancellationRefused'),
   ...{ InvalidCommand: 'AppointmentInvalid', AcceptedUpdateCompletedWorkflow: 'AppointmentEnded' },
   ...{ SlotUnavailable: 'SlotGone', BookingKeyExpired: 'SlotGone', ServiceRefused: 'BookingRefused' },
   ...{ AttemptOutdated: 'ServiceDown' },

@@ -182,6 +182,49 @@ describe('a placing that the service does not take', () => {
     expect(await stateOf(placing)).toMatchObject({ waiting: { for: 'the lab service to accept the order' } });
   });
 
+  describe('because an operator has stopped placing', () => {
+    const details = { fields: [], stopReason: 'recalled *test*' };
+    const stopped = refusal('PlacingStopped', details);
+    const unsent = refusal('PlacingStopped', { ...details, nothingSent: true });
+
+    test.each([
+      ['as at first if nothing was sent', unsent, false],
+      ['looking for what came of the attempts before', stopped, true],
+    ])('says so, and goes on within ten minutes after the resume, %s', async (_how, refused, triedBefore) => {
+      const { asked, answers: createKitOrder } = asking(placed);
+      const placing = await place({ createKitOrder: refused });
+      await placing.until(24);
+      expect(await stateOf(placing)).toMatchObject({
+        attention: [{ reason: 'placing_delayed', since: '2024-03-01T10:00:00.000Z' }],
+        waiting: { for: 'placing to be resumed (stopped: recalled ·test·)' },
+      });
+      expect(placing.run.shown.details).toContain('Waits for placing to be resumed (stopped: recalled ·test·).');
+      placing.answers['createKitOrder'] = createKitOrder;
+      await placing.until(24.17);
+      expect(asked).toMatchObject([{ triedBefore }]);
+      expect(placing.run.end).toEqual(done);
+    });
+
+    test('is cancelled at once if nothing was sent, and otherwise after a search', async () => {
+      const placing = await place({ createKitOrder: unsent });
+      await placing.update('cancel');
+      expect(placing.run.replies).toEqual([cancelled]);
+      const doubtful = await place({ createKitOrder: stopped, findKitOrder: found, handOver: null });
+      await doubtful.update('cancel');
+      expect(doubtful.run.replies).toEqual([]);
+      expect((await doubtful.until(1)).run.replies).toEqual([wasPlaced]);
+    });
+
+    test('searches after its cancellation if a later attempt may have sent something', async () => {
+      const placing = await place({ createKitOrder: unsent, findKitOrder: found, handOver: null });
+      placing.answers['createKitOrder'] = silent;
+      await placing.until(0.2);
+      await placing.update('cancel');
+      placing.answers['createKitOrder'] = calledBack;
+      expect((await (await placing.settle()).until(1)).run.replies).toEqual([wasPlaced]);
+    });
+  });
+
   describe('because its search for earlier orders was refused', () => {
     const searchRefused = refusal('SearchRefused', { fields: [], reason: 'no such user' });
 

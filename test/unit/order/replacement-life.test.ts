@@ -35,9 +35,19 @@ import { resolvePolicy } from '../../../protocol/policy/policies.js';
 /* The lives of kits that are replaced: by the policy or by a command, and what comes of an answer that is lost. */
 
 const refused = refusal('OrderRefused');
+const stopped = refusal('PlacingStopped', { fields: [], stopReason: 'recalled', nothingSent: true });
 const movedOn = (snapshot: OrderSnapshot) => refusal('OrderMovedOn', { fields: [], snapshot });
 
 describe('a replacement', () => {
+  test('that a person asks for while placing is stopped is refused with that, and ordered when it is asked for again', async () => {
+    const { asked, answers: replaceKitOrder } = asking(replaced);
+    const order = await life(lost, {}, { replaceKitOrder: stopped });
+    expect(await order.update('replaceKit', { orderId })).toMatchObject({ refused: 'PlacingStopped' });
+    order.answers['replaceKitOrder'] = replaceKitOrder;
+    expect(stateIn(await order.update('replaceKit', { orderId }))).toMatchObject({ orderId: newId });
+    expect(asked).toMatchObject([{ n: 2, triedBefore: false }]);
+  });
+
   test('is asked for with all that the service has to know', async () => {
     const { asked, answers: replaceKitOrder } = asking(replaced);
     const more = { labTestId: 'test-1', labAccountId: 'account-1' };
@@ -389,6 +399,37 @@ describe('the policy', () => {
     expect(order.callsOf('replaceKitOrder')).toHaveLength(3);
     const since = order.happened(2);
     expect(since).toEqual(['attention_cleared replacement_failed', 'phase_changed preparing', 'replacement']);
+  });
+
+  test('that may not replace a kit because placing is stopped waits, says so, and replaces it once within an hour after the resume', async () => {
+    const { asked, answers: replaceKitOrder } = asking(replaced);
+    const order = await lives(lost, { onLost: 'replace' }, { replaceKitOrder: stopped });
+    await order.until(2.5);
+    expect(order.callsOf('replaceKitOrder')).toEqual([
+      '0h replaceKitOrder',
+      '1h replaceKitOrder',
+      '2h replaceKitOrder',
+    ]);
+    expect(await order.state()).toMatchObject({
+      attention: [{ reason: 'replacement_failed', orderId }],
+      waiting: { for: 'placing to be resumed (stopped: recalled)' },
+    });
+    expect(order.run.shown.details).toContain('**Waits for** placing to be resumed (stopped: recalled)');
+    order.answers['replaceKitOrder'] = refused;
+    await order.until(3.5);
+    expect(await order.state()).toMatchObject({ waiting: { for: 'the next order' } });
+    order.answers['replaceKitOrder'] = stopped;
+    await order.until(30);
+    order.answers['replaceKitOrder'] = replaceKitOrder;
+    await order.until(31);
+    expect(asked).toMatchObject([{ n: 2, triedBefore: true }]);
+    expect(await order.state()).toMatchObject({ orderId: newId, attention: [] });
+  });
+
+  test('waits no longer for the resume once the kit has moved on', async () => {
+    const order = await lives(lost, { onLost: 'replace' }, { replaceKitOrder: stopped });
+    await order.report([...lost, 'with_customer']);
+    expect(await order.state()).toMatchObject({ attention: [], waiting: { for: 'the kit to be registered' } });
   });
 
   test('goes on with the replacement that failed if the kit is lost again', async () => {

@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import type { PlacingSwitch } from '../operators/placing.js';
+import type { CommandLine } from './command-line.js';
+import { moment } from './output.js';
+
+const shows = '`labops placing show` shows whether placing is stopped';
+
+/** The stop of placing. */
+export function placingCommands(program: Command, commandLine: CommandLine): void {
+  const placing = program
+    .command('placing')
+    .description('stop everything that creates orders and appointments, or resume it');
+  const show = (state: PlacingSwitch): void => commandLine.print(state, () => textOf(state));
+  placing
+    .command('stop')
+    .description('from now on, order, replace and book nothing: what is requested waits')
+    .requiredOption('--reason <text>', 'why, for people who wait for an order; nothing personal')
+    .action(async ({ reason }: { reason: string }) =>
+      commandLine.send(`Placing may be stopped nevertheless: ${shows}`, async ({ lab }) => {
+        show(await lab.placing.stop({ reason }));
+        commandLine.note('Every worker knows within a minute. What was sent before is not called back.');
+      }),
+    );
+  placing
+    .command('resume')
+    .description('place what waits')
+    .action(async () =>
+      commandLine.send(`Placing may be resumed nevertheless: ${shows}`, async ({ lab }) => {
+        show(await lab.placing.resume());
+        commandLine.note('Orders that wait are placed within ten minutes, replacements within an hour.');
+      }),
+    );
+  placing
+    .command('show')
+    .description('show whether placing is stopped, since when and why')
+    .action(async () => commandLine.run(async ({ lab }) => show(await lab.placing.state())));
+}
+
+function textOf(state: PlacingSwitch): string {
+  return state.stopped
+    ? `Placing is stopped since ${moment(state.since)} UTC: ${state.reason}`
+    : 'Placing is not stopped.';
+}
