@@ -23,8 +23,8 @@ export function orderEssence({ input, world, result, now }: State<OrderWorld>): 
 }
 
 function upcoming(chain: Chain, now: number): string[] {
-  const { recheckAt, unanswered } = chain;
-  const again = unanswered && { name: 'read again', at: unanswered.againAt };
+  const { recheckAt, unansweredRead } = chain;
+  const again = unansweredRead && { name: 'read again', at: unansweredRead.againAt };
   const recheck = recheckAt === undefined ? undefined : { name: 'recheck', at: recheckAt };
   return orderOf([...momentsOf(chain), again, recheck], now, day);
 }
@@ -52,7 +52,7 @@ function chainEssence(chain: Chain, world: OrderWorld): unknown {
   const { journal: _journal, outbox: _outbox, ...rest } = chain;
   const {
     policy: _policy,
-    unanswered,
+    unansweredRead,
     raised: _raised,
     orders,
     announced,
@@ -87,7 +87,7 @@ function chainEssence(chain: Chain, world: OrderWorld): unknown {
   );
   return {
     shortened,
-    unanswered: unanswered?.orderId,
+    unanswered: unansweredRead?.orderId,
     orders: orders.map(({ orderId, events, greatest }) => [
       orderId,
       meaning(orderId, events),

@@ -13,7 +13,7 @@ import { iso } from '../entity/spans.js';
 import { clear } from './announcements.js';
 import type { Chain } from './chain.js';
 import { alarmOf, alarmsOf, dropReminders, findCriticalResult } from './critical-results.js';
-import { awaitIdentity, requireFollowing, type KitOrderRun } from './run.js';
+import { awaitIdentity, requireNoOtherRoot, type KitOrderRun } from './run.js';
 import { stateOf } from './view.js';
 
 /* A person's acknowledgement of a critical result. */
@@ -49,7 +49,7 @@ export function validateAcknowledgement(run: KitOrderRun, command: AcknowledgeCr
     const message = fields.map(({ field, message: rule }) => `${field} ${rule}`).join('; ');
     throw refuse('InvalidCommand', message, { fields });
   }
-  requireFollowing(run);
+  requireNoOtherRoot(run.forwardsTo);
   if (run.chain.identified && command) requireAlarm(run.chain, withOwnId(command));
 }
 

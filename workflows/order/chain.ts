@@ -51,7 +51,7 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   /** Orders that the service said it does not know: believed only when a later read says the same. */
   absent: Absence[];
   /** A decision waits for an order that could not be read. */
-  unanswered?: Unanswered;
+  unansweredRead?: UnansweredRead;
   /** Orders that are not of this chain and were not passed on yet, and the reports of their critical results. */
   foreign?: OrderSnapshot[];
   foreignReports?: CriticalResultReported[];
@@ -64,7 +64,7 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   criticalResults: CriticalResultRecord[];
   /** Keys of the deadlines that have passed and were handled. */
   met: string[];
-  /** More time, given by a person. */
+  /** The extensions: more time, given by a person. */
   patience: Extension[];
   /** Names of the settings that `setPolicy` has changed. */
   changedSettings?: string[];
@@ -72,7 +72,7 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   registered?: Record<string, string>;
   /** The latest change of the policy, as canonical JSON: it may be repeated after the end. */
   policyChange?: string;
-  /** The decisions of people, the latest for each order. */
+  /** The resolutions: decisions of people, the latest for each order. */
   answers: Resolution[];
   /** When an overdue order is read again. */
   recheckAt?: number;
@@ -90,7 +90,7 @@ interface Absence {
 }
 
 /** An order that the service did not show when a decision called for it. */
-interface Unanswered {
+interface UnansweredRead {
   orderId: string;
   /** Milliseconds since the epoch, as `againAt`. */
   since: number;
@@ -114,8 +114,8 @@ export interface Announced {
 }
 
 interface Extension {
-  /** The deadline's key, as it was without any extension. */
-  key: string;
+  /** Of the deadline. */
+  baseKey: string;
   /** From when the limit counts again. */
   since: string;
 }

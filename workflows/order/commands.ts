@@ -31,7 +31,7 @@ import { publish } from './publishing.js';
 import { asks, needsOnlyWait } from './questions.js';
 import { readOrder } from './reading.js';
 import { allReplacements, replaceKit } from './replacing.js';
-import { answerCaller, requireFollowing, requireRoot, type KitOrderRun } from './run.js';
+import { answerCaller, requireNoOtherRoot, type KitOrderRun } from './run.js';
 import { stateOf } from './view.js';
 
 /*
@@ -124,7 +124,7 @@ function commandedOrder(
   given: { orderId?: unknown } | undefined,
   knownBy = (): string | undefined => undefined,
 ): string {
-  requireFollowing(run);
+  requireNoOtherRoot(run.forwardsTo);
   if (run.chain.orders.length === 0) throw refuse('OrderNotFound', 'No order was reported to this workflow yet');
   const named: unknown = given?.orderId;
   return typeof named === 'string' ? canonicalId(named) : (knownBy() ?? currentOrder(run.chain).orderId);
@@ -138,7 +138,7 @@ function requireOrderId(given: { orderId?: unknown } | undefined): void {
 
 /** Two workflows may follow an order that was reported before its transaction, but one kit is ordered for it. */
 function requireOwnChain(chain: Chain): void {
-  if (chain.replacements.length === 0) requireRoot(rootElsewhere(chain));
+  if (chain.replacements.length === 0) requireNoOtherRoot(rootElsewhere(chain));
 }
 
 /**
@@ -147,7 +147,7 @@ function requireOwnChain(chain: Chain): void {
  */
 export function accept(run: KitOrderRun, { orderId, isDone, requireUnresolved }: CheckedCommand): void {
   const { chain } = run;
-  requireFollowing(run);
+  requireNoOtherRoot(run.forwardsTo);
   if (!chain.identified) return;
   const isKnown = findOrder(chain, orderId) !== undefined;
   if (isKnown && isDone()) return;
@@ -281,7 +281,7 @@ function extendLimits(chain: Chain, orderId: string): void {
   }
   clear(chain, isAcknowledged, now);
   const since = iso(now);
-  chain.patience.push(...asked.map(({ baseKey }) => ({ key: baseKey, since })));
+  chain.patience.push(...asked.map(({ baseKey }) => ({ baseKey, since })));
 }
 
 /** Keeps the answer; the latest of each order counts. */

@@ -12,9 +12,12 @@ import type { AttentionReason } from '../../protocol/order/state.js';
  * is no clock here.
  */
 export interface Deadline {
-  /** `<order id>/<name>`, or `<order id>/<event id>.<name>` for what can happen to an order more than once. */
+  /**
+   * `<base key>`, then `.<n>` for the n-th time that counts because more time was given, from 2; then `.<date>`, `.limit` or `.begun` if
+   * the service names a date, and `.<n>` of a reminder.
+   */
   key: string;
-  /** The key without the count of extensions: what extensions are kept by. */
+  /** `<order id>/<name>`, or `<order id>/<event id>.<name>` for what can happen to an order more than once: extensions are kept by it. */
   baseKey: string;
   orderId: string;
   name: DeadlineName;
@@ -65,41 +68,39 @@ export function needsRead({ name }: Deadline): boolean {
   return isOverdueName(name) || name === 'decision';
 }
 
-export function nextMoment(chain: Chain): Moment | undefined {
-  const reminder = nextReminder(chain);
-  // After its end an order waits for nothing but an acknowledgement.
-  if (outcomeOf(chain) !== undefined) return reminder;
-  const deadlines = deadlinesOf(chain);
-  const unmet = deadlines.filter((deadline) => !chain.met.includes(deadline.key) && !isUnasked(chain, deadline));
-  const decisions = unmet.filter(needsRead).map(momentOf);
-  if (chain.recheckAt !== undefined) decisions.push({ at: chain.recheckAt, name: 'read_again' });
-  const givingUp = givingUpAt(chain, deadlines);
-  if (givingUp !== undefined) decisions.push({ at: givingUp, name: 'give_up' });
-  const others = unmet.filter((deadline) => !needsRead(deadline)).map(momentOf);
-  if (reminder) others.push(reminder);
-  return [...others, ...afterReading(chain, decisions)].toSorted((a, b) => a.at - b.at)[0];
+/** A moment of the policy; `afterRead`: the order is read before anything is done about it. */
+interface PolicyMoment extends Moment {
+  afterRead: boolean;
 }
 
-/** Every moment at which the policy makes something happen that has not happened yet: deadlines, reminders, and giving the order up. */
-export function momentsOf(chain: Chain): Moment[] {
+/**
+ * Every moment at which the policy makes something happen that has not happened yet: deadlines, reminders, and giving the order up.
+ * After its end an order waits for nothing but an acknowledgement.
+ */
+export function momentsOf(chain: Chain, isCounted: (deadline: Deadline) => boolean = () => true): PolicyMoment[] {
   const reminder = nextReminder(chain);
-  if (outcomeOf(chain) !== undefined) return reminder ? [reminder] : [];
+  const reminders = reminder ? [{ ...reminder, afterRead: false }] : [];
+  if (outcomeOf(chain) !== undefined) return reminders;
   const deadlines = deadlinesOf(chain);
-  const moments = deadlines.filter(({ key }) => !chain.met.includes(key)).map(momentOf);
-  if (reminder) moments.push(reminder);
   const givingUp = givingUpAt(chain, deadlines);
-  if (givingUp !== undefined) moments.push({ at: givingUp, name: 'give_up' });
-  return moments;
+  return [
+    ...deadlines
+      .filter((deadline) => !chain.met.includes(deadline.key) && isCounted(deadline))
+      .map((deadline) => ({ at: deadline.at, name: nameOf(deadline), afterRead: needsRead(deadline) })),
+    ...reminders,
+    ...(givingUp === undefined ? [] : [{ at: givingUp, name: 'give_up', afterRead: true }]),
+  ];
 }
 
 /** While the service does not answer, every decision waits for the next read. */
-function afterReading({ unanswered }: Chain, decisions: readonly Moment[]): Moment[] {
-  if (!unanswered) return [...decisions];
-  return [{ at: unanswered.againAt, name: 'read_again' }];
-}
-
-function momentOf(deadline: Deadline): Moment {
-  return { at: deadline.at, name: nameOf(deadline) };
+export function nextMoment(chain: Chain): Moment | undefined {
+  const { unansweredRead, recheckAt } = chain;
+  const again = outcomeOf(chain) === undefined ? (unansweredRead?.againAt ?? recheckAt) : undefined;
+  const moments = momentsOf(chain, (deadline) => !isUnasked(chain, deadline))
+    .filter(({ afterRead }) => unansweredRead === undefined || !afterRead)
+    .map(({ at, name }) => ({ at, name }));
+  if (again !== undefined) moments.push({ at: again, name: 'read_again' });
+  return moments.toSorted((a, b) => a.at - b.at)[0];
 }
 
 function nameOf({ name, ordinal }: Deadline): string {
@@ -266,7 +267,9 @@ function fromAsking(chain: Chain, decision: Deadline): Deadline {
 /** Nobody was asked yet: the time to decide cannot be up. */
 export function isUnasked(chain: Chain, { name, key, baseKey }: Deadline): boolean {
   if (name !== 'decision') return false;
-  return !chain.attention.some((asked) => asked.key === key) && !chain.patience.some((given) => given.key === baseKey);
+  return (
+    !chain.attention.some((asked) => asked.key === key) && !chain.patience.some((given) => given.baseKey === baseKey)
+  );
 }
 
 export function isKit({ greatest }: ChainOrder): boolean {
@@ -303,7 +306,7 @@ function deadline(
   eventId?: number,
 ): Deadline {
   const baseKey = `${order.orderId}/${eventId === undefined ? '' : `${eventId}.`}${name}`;
-  const given = chain.patience.filter(({ key }) => key === baseKey);
+  const given = chain.patience.filter((extension) => extension.baseKey === baseKey);
   const base = given.at(-1)?.since ?? since ?? order.greatest.createdAt;
   const key = given.length === 0 ? baseKey : `${baseKey}.${given.length + 1}`;
   const at = timeAfter(countedFrom(chain, base), span, chain.policy);

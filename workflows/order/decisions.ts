@@ -64,7 +64,7 @@ const steps: readonly ((run: KitOrderRun) => Promise<void> | void)[] = [
  * Takes the decisions that are due: asking a person, replacing a kit (`replacing.ts`), giving an order up. Silence may only mean a lost
  * webhook, and a webhook may be late. So the order is read first, and without an answer nothing is decided.
  */
-export async function decide(run: KitOrderRun): Promise<void> {
+export async function decideByPolicy(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   const { orderId } = currentOrder(chain);
   const answer = await readOrder(run, orderId);

@@ -1,4 +1,3 @@
-import type { ApplicationFailure } from '@temporalio/workflow';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { MovedMoment, PolicyPreview, PolicyRefusal, SetPolicyCommand } from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
@@ -7,7 +6,7 @@ import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { PolicyInvalid } from '../../protocol/policy/resolution.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import type { Moment } from '../entity/alarm.js';
-import { commandWait, refusalOf, refuse } from '../entity/commands.js';
+import { commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { isObject } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
 import { obtainPolicy, setPolicy } from '../entity/policy.js';
@@ -17,7 +16,7 @@ import { awaitsAcknowledgement, recountReminders } from './critical-results.js';
 import { deadlinesOf, isOverdueName, momentsOf } from './deadlines.js';
 import { endObsoleteWait } from './decisions.js';
 import { publish } from './publishing.js';
-import { answerCaller, requireFollowing, type KitOrderRun } from './run.js';
+import { answerCaller, requireNoOtherRoot, type KitOrderRun } from './run.js';
 import { stateOf, waitingOf } from './view.js';
 import { iso } from '../entity/spans.js';
 
@@ -30,13 +29,9 @@ const lastSettings = ['criticalResultReminder', 'notificationDeadline'];
  */
 export function validatePolicyChange(run: KitOrderRun, command: SetPolicyCommand | undefined): void {
   const names = Object.keys(givenIn(command));
-  if (names.length === 0) throw refusePolicy('must have at least one setting');
-  if (names.includes('version')) throw refusePolicy('has a version, which is not a setting');
+  if (names.length === 0) throw refuseField('policy', 'must have at least one setting');
+  if (names.includes('version')) throw refuseField('policy', 'has a version, which is not a setting');
   if (run.forwardsTo !== undefined || run.chain.identified) requireEffect(run, givenIn(command));
-}
-
-function refusePolicy(problem: string): ApplicationFailure {
-  return refuse('InvalidCommand', `policy ${problem}`, { fields: [{ field: 'policy', message: problem }] });
 }
 
 /** The settings that change. `null` means that one stays, as in every policy. */
@@ -49,7 +44,7 @@ function givenIn(command: SetPolicyCommand | undefined): Record<string, unknown>
 function requireEffect(run: KitOrderRun, given: object): void {
   const { chain } = run;
   const names = Object.keys(given);
-  requireFollowing(run);
+  requireNoOtherRoot(run.forwardsTo);
   // Repeated: it has had its effect.
   if (chain.policyChange === canonicalJson(given)) return;
   if (!awaitsAcknowledgement(chain)) return requireOpen(chain);
@@ -86,7 +81,7 @@ function apply(run: KitOrderRun, given: object, policy: ResolvedOrderPolicy): vo
   const { chain } = run;
   const now = Date.now();
   const before = chain.policy;
-  const moved = movedOn(chain, policy, now);
+  const moved = limitsCountingAgain(chain, policy, now);
   setPolicy(chain, policy);
   recountReminders(chain, before.criticalResultReminder);
   chain.policyChange = canonicalJson(given);
@@ -105,7 +100,7 @@ function differences(before: ResolvedOrderPolicy, after: ResolvedOrderPolicy): s
 }
 
 /** The keys of the limits that were missed, and that the policy moves into the future: they count again. */
-function movedOn(chain: Chain, policy: ResolvedOrderPolicy, now: number): string[] {
+function limitsCountingAgain(chain: Chain, policy: ResolvedOrderPolicy, now: number): string[] {
   return deadlinesOf({ ...chain, policy })
     .filter(({ name, key, at }) => isOverdueName(name) && at > now && chain.met.includes(key))
     .map(({ key }) => key);
@@ -132,12 +127,12 @@ function changedIn(run: KitOrderRun, policy: OrderPolicy): ResolvedOrderPolicy {
   try {
     return { ...resolvePolicy('order', givenIn({ policy }), base), version };
   } catch (error) {
-    throw error instanceof PolicyInvalid ? refusePolicy(error.faults.join('; ')) : error;
+    throw error instanceof PolicyInvalid ? refuseField('policy', error.faults.join('; ')) : error;
   }
 }
 
 function previewOf(chain: Chain, policy: ResolvedOrderPolicy, now: number): PolicyPreview {
-  const moved = movedOn(chain, policy, now);
+  const moved = limitsCountingAgain(chain, policy, now);
   const criticalResults = chain.criticalResults.map((result) => ({ ...result }));
   const after = { ...chain, policy, criticalResults, met: chain.met.filter((key) => !moved.includes(key)) };
   recountReminders(after, chain.policy.criticalResultReminder);

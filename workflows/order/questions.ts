@@ -20,7 +20,7 @@ type Answer =
   /** The placing asks it, not the order. */
   | 'placing';
 
-const answers: Readonly<Record<AttentionReason, Answer>> = {
+const answeredBy: Readonly<Record<AttentionReason, Answer>> = {
   registration_overdue: 'move',
   shipping_overdue: 'move',
   delivery_overdue: 'move',
@@ -47,18 +47,18 @@ const answers: Readonly<Record<AttentionReason, Answer>> = {
 
 /** Attention that needs no more than somebody's `wait`. */
 export function needsOnlyWait({ reason }: OrderAttention): boolean {
-  return answers[reason] === 'wait';
+  return answeredBy[reason] === 'wait';
 }
 
 /** The order asks something that leaves no room for an earlier decision about its problem. */
 export function asks(chain: Chain, orderId: string): boolean {
-  return chain.attention.some((asked) => asked.orderId === orderId && answers[asked.reason] !== 'other');
+  return chain.attention.some((asked) => asked.orderId === orderId && answeredBy[asked.reason] !== 'other');
 }
 
 /** Clears the questions that the order has answered by moving on. */
 export function clearAnswered(chain: Chain, now: number): void {
   const standing = new Set(deadlinesOf(chain).map(({ key }) => key));
-  clear(chain, ({ key, reason }) => answers[reason] === 'move' && !standing.has(key), now);
+  clear(chain, ({ key, reason }) => answeredBy[reason] === 'move' && !standing.has(key), now);
 }
 
 /** Asks about the orders in play beside the current one, as long as they are. */

@@ -52,7 +52,7 @@ export async function readOrder(
     const snapshot = await askService(orderId, more);
     if (!snapshot && !recordAbsence(chain, orderId, timeOf(chain))) return 'unanswered';
     endAbsence(chain, orderId);
-    if (chain.unanswered?.orderId === orderId) endPostponement(chain, timeOf(chain));
+    if (chain.unansweredRead?.orderId === orderId) endPostponement(chain, timeOf(chain));
     if (snapshot) receiveSnapshot(run, snapshot);
     else if (orderId === currentOrder(chain).orderId && outcomeOf(chain) === undefined) chain.ending = 'order_gone';
     return snapshot ? 'read' : 'gone';
@@ -80,25 +80,25 @@ const longestPause = 6 * hour;
 
 /** True if decisions wait for a later read. */
 export function isPostponed(chain: Chain): boolean {
-  return chain.unanswered !== undefined && !isDue(chain, chain.unanswered.againAt);
+  return chain.unansweredRead !== undefined && !isDue(chain, chain.unansweredRead.againAt);
 }
 
 /** The order could not be read, or the service does not know it yet: it is read again before anything is decided. */
 function postpone(chain: Chain, orderId: string, now: number, asked: number): void {
-  const before = chain.unanswered?.orderId === orderId ? chain.unanswered : undefined;
+  const before = chain.unansweredRead?.orderId === orderId ? chain.unansweredRead : undefined;
   const { since, times } = before ?? { since: now, times: 0 };
   const pause = doubled(firstPause, times, Math.min(longestPause, chain.policy.recheckEvery));
   const shownAt = since + longestOutage;
   if (now >= shownAt) askAbout(chain, orderId, now);
   const again = now + Math.max(spread(pause, orderId), asked);
   const againAt = now < shownAt ? Math.min(again, shownAt) : again;
-  chain.unanswered = { orderId, since, times: times + 1, againAt };
+  chain.unansweredRead = { orderId, since, times: times + 1, againAt };
 }
 
 /** The service refuses to show the order, as it does with an id that is not a UUID, and will again: a person is asked at once. */
 export function postponeRefused(chain: Chain, orderId: string, now: number): void {
   askAbout(chain, orderId, now);
-  chain.unanswered = { orderId, since: now, times: 1, againAt: now + chain.policy.recheckEvery };
+  chain.unansweredRead = { orderId, since: now, times: 1, againAt: now + chain.policy.recheckEvery };
 }
 
 export function askAbout(chain: Chain, orderId: string, now: number): void {
@@ -107,7 +107,7 @@ export function askAbout(chain: Chain, orderId: string, now: number): void {
 
 /** The order was read, or nothing is left to decide. */
 export function endPostponement(chain: Chain, now: number): void {
-  delete chain.unanswered;
+  delete chain.unansweredRead;
   clear(chain, ({ reason }) => reason === 'order_unreadable', now);
 }
 
@@ -118,7 +118,7 @@ export function recordAbsence(chain: Chain, orderId: string, now: number): boole
   if (!before) chain.absent.push({ orderId, since: now });
   const since = before?.since ?? now;
   // Not before a second answer would count. Another read may have ended the pause that began with the first.
-  chain.unanswered = { orderId, since, times: 1, againAt: since + absenceBelieved };
+  chain.unansweredRead = { orderId, since, times: 1, againAt: since + absenceBelieved };
   return false;
 }
 

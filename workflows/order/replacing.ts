@@ -61,7 +61,7 @@ export function dueRemedy(chain: Chain): Deadline | undefined {
   if (deadlines.some(({ name, key }) => name === 'redraw' && !chain.met.includes(key))) return undefined;
   const question = deadlines.find(({ name }) => name === 'decision');
   if (!question || chain.attention.some(({ key }) => key === question.key)) return undefined;
-  return chain.patience.some(({ key }) => key === question.baseKey) ? undefined : question;
+  return chain.patience.some(({ baseKey }) => baseKey === question.baseKey) ? undefined : question;
 }
 
 function remedyFor(chain: Chain, order: ChainOrder): Remedy {

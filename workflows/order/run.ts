@@ -53,13 +53,11 @@ export async function awaitIdentity(run: KitOrderRun): Promise<void> {
   if (!isKnown() && !(await condition(isKnown, commandWait, { summary: 'commands wait' }))) throw notKnownYet();
 }
 
-/** Commands are for the run that follows the chain. */
-export function requireFollowing({ forwardsTo }: KitOrderRun): void {
-  requireRoot(forwardsTo);
-}
-
-/** @param root the chain that the order belongs to, if that is another's */
-export function requireRoot(root: string | undefined): void {
+/**
+ * Commands are for the run that follows the chain.
+ * @param root the chain that the order belongs to, if that is another's
+ */
+export function requireNoOtherRoot(root: string | undefined): void {
   if (root === undefined) return;
   throw refuse('OrderForwarded', `The order belongs to the chain of order ${root}`, { reason: root });
 }

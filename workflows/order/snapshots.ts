@@ -16,7 +16,7 @@ export interface OrderRecord {
   orderId: string;
   /** The events that were reported of the order, ascending by id, within bounds. The order's status is that of the last one. */
   events: readonly OrderEvent[];
-  /** The greatest snapshot by (highest event id, `updatedAt`, an alarm, an own status that is an end, a date, the number of fields, canonical JSON): it gives the fields without an event id. */
+  /** The greatest snapshot by `compareSnapshots`: it gives the fields without an event id. */
   greatest: OrderSnapshot;
   /** Any snapshot had the date that the order is scheduled for. */
   wasScheduled?: true;

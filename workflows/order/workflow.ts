@@ -15,7 +15,7 @@ import * as commands from './commands.js';
 import { awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { changePolicy, previewPolicy, validatePolicyChange } from './policy-change.js';
-import { decide, endObsoleteWait, endRedrawWaits, isDecisionDue, remind } from './decisions.js';
+import { decideByPolicy, endObsoleteWait, endRedrawWaits, isDecisionDue, remind } from './decisions.js';
 import { forward, identify, passOnNews } from './identify.js';
 import {
   hasForeign,
@@ -97,7 +97,7 @@ async function act(run: KitOrderRun): Promise<void> {
   if (unreadOrder(chain) !== undefined) await readUnreadOrders(run);
   endRedrawWaits(chain);
   endObsoleteWait(run);
-  if (isDecisionDue(chain)) await decide(run);
+  if (isDecisionDue(chain)) await decideByPolicy(run);
   remind(chain, timeOf(chain));
   if (chain.cancelRequest === 'open') await commands.carryOutCancelRequest(run);
   publish(run);

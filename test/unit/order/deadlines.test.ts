@@ -246,7 +246,7 @@ describe('the deadline for results', () => {
   });
 
   test('leaves a person the time that was given, and takes a later date', () => {
-    const given = { patience: [{ key: 'order-1/9.results_overdue', since: daysAfterStart(14) }] };
+    const given = { patience: [{ baseKey: 'order-1/9.results_overdue', since: daysAfterStart(14) }] };
     expect(by('2024-03-12', atLab, given)).toBe('9.results_overdue.2.2024-03-12 28');
     expect(by('2024-04-08', atLab, given)).toBe(`9.results_overdue.2.2024-04-08 ${overOn(39)}`);
   });
@@ -295,7 +295,7 @@ describe('an order that is scheduled for a later date', () => {
   });
 
   test('leaves a person the time that was given, unless it is put off to after it', () => {
-    const given = { patience: [{ key: 'order-1/shipping_overdue', since: daysAfterStart(50) }] };
+    const given = { patience: [{ baseKey: 'order-1/shipping_overdue', since: daysAfterStart(50) }] };
     expect(scheduled('2024-03-20', ['ordered'], given)).toBe('shipping_overdue.2.2024-03-20 55');
     expect(scheduled('2024-05-01', ['ordered'], given)).toBe(`shipping_overdue.2.2024-05-01 ${overOn(62 + 5)}`);
   });
@@ -303,7 +303,7 @@ describe('an order that is scheduled for a later date', () => {
 
 describe('patience', () => {
   const given = (key: string, ...days: number[]) => ({
-    patience: days.map((since) => ({ key: `order-1/${key}`, since: daysAfterStart(since) })),
+    patience: days.map((since) => ({ baseKey: `order-1/${key}`, since: daysAfterStart(since) })),
   });
 
   test.each<[string, readonly string[], Partial<Chain>, string]>([
@@ -362,10 +362,10 @@ describe('the time to decide', () => {
 
   test('cannot be up before anybody was asked, or if the answer was more time; nothing else depends on a question', () => {
     const unasked = (chain: Chain) => deadlinesOf(chain).filter((one) => isUnasked(chain, one));
-    const elsewhere = { patience: [{ key: 'order-1/shipping_overdue', since: daysAfterStart(2) }] };
+    const elsewhere = { patience: [{ baseKey: 'order-1/shipping_overdue', since: daysAfterStart(2) }] };
     for (const more of [{}, { ...otherwise(9), ...elsewhere }])
       expect(unasked(kitCase(spoiled, more))).toMatchObject([{ name: 'decision' }]);
-    for (const more of [askedOn(50), { patience: [{ key, since: daysAfterStart(20) }] }])
+    for (const more of [askedOn(50), { patience: [{ baseKey: key, since: daysAfterStart(20) }] }])
       expect(unasked(kitCase(spoiled, more))).toEqual([]);
     for (const statuses of [atLab, registered]) expect(unasked(kitCase(statuses))).toEqual([]);
   });
@@ -411,18 +411,21 @@ describe('the next moment', () => {
     ['none for an order that has ended', happyPath, { met: ['order-1/9.results_overdue'] }, undefined],
     ['none once it was given up', ['ordered'], { ending: 'abandoned' }, undefined],
     ['none once a person has no time left to decide', lost, { met: ['order-1/4.decision'] }, undefined],
-    ['a reminder before the next read', registered, { unanswered: unanswered(20) }, 'return_reminder 1 7'],
-    ['the next read while the service does not answer', ['ordered'], { unanswered: unanswered(6) }, 'read_again 6'],
+    ['a reminder before the next read', registered, { unansweredRead: unanswered(20) }, 'return_reminder 1 7'],
+    ['the next read while the service does not answer', ['ordered'], { unansweredRead: unanswered(6) }, 'read_again 6'],
     [
       'the next read in place of what was to be done before',
       awaited,
-      { unanswered: unanswered(91), recheckAt: at(90), met: reminded },
+      { unansweredRead: unanswered(91), recheckAt: at(90), met: reminded },
       'read_again 91',
     ],
     [
       'the next read in place of giving up',
       awaited,
-      { unanswered: unanswered(91), met: [...reminded, 'order-1/shipping_overdue', 'order-1/registration_overdue'] },
+      {
+        unansweredRead: unanswered(91),
+        met: [...reminded, 'order-1/shipping_overdue', 'order-1/registration_overdue'],
+      },
       'read_again 91',
     ],
   ])('is %s', (_what, statuses, more, expected) => {
@@ -467,7 +470,7 @@ describe('the next moment', () => {
 describe('giving up', () => {
   const overdue = { met: ['order-1/5.return_overdue'] };
   const moved = [...pathTo('requisition_created'), 'transit_lab'];
-  const given = { patience: [{ key: 'order-1/5.return_overdue', since: daysAfterStart(30) }] };
+  const given = { patience: [{ baseKey: 'order-1/5.return_overdue', since: daysAfterStart(30) }] };
 
   test.each<[string, readonly string[], Partial<Chain>, number | undefined]>([
     ['counts from a limit that was missed', registered, overdue, at(19 + 60)],
