@@ -145,9 +145,7 @@ export class OneCall {
       const { status, runId } = await workflow.describe();
       if (status.name !== 'COMPLETED') return this.query(workflow, definition);
       const ended = this.calls.client.workflow.getHandle(workflowId, runId);
-      const result = await this.result<Result<State>>(ended, this.underWay);
-      // Earlier commits gave a part of the state.
-      return 'phase' in result ? stateIn(result) : this.query(workflow, definition);
+      return stateIn(await this.result<Result<State>>(ended, this.underWay));
     }
   }
 

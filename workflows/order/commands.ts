@@ -285,7 +285,7 @@ function extendLimits(chain: Chain, orderId: string): void {
 }
 
 /** Keeps the answer; the latest of each order counts. */
-export function recordResolution(chain: Chain, orderId: string, decision: Decision): void {
+function recordResolution(chain: Chain, orderId: string, decision: Decision): void {
   const order = findOrder(chain, orderId);
   if (!order) return;
   const others = chain.answers.filter((answer) => answer.orderId !== orderId);
@@ -304,7 +304,7 @@ function isResolved(chain: Chain, orderId: string, decision: Decision): boolean 
 }
 
 /** The decision that stands for an order that asks nothing any more, and has not moved on since. */
-export function resolutionOf(chain: Chain, orderId: string): Decision | undefined {
+function resolutionOf(chain: Chain, orderId: string): Decision | undefined {
   const order = findOrder(chain, orderId);
   if (!order || asks(chain, orderId)) return undefined;
   if (isReplaced(chain, orderId) && currentOrder(chain).orderId !== orderId) return 'replace';

@@ -211,6 +211,10 @@ describe('a kit that is lost', () => {
     const order = await life(lost);
     await order.update('resolveProblem', { orderId, decision: 'abandon' });
     expect(order.events.slice(2)).toEqual(['0h order.ended abandoned', '0h completed']);
+    const changed = await life(lost);
+    await changed.update('resolveProblem', wait);
+    await changed.update('resolveProblem', { orderId, decision: 'abandon', insteadOf: 'wait' });
+    expect(changed.result).toMatchObject({ answers: [{ orderId, decision: 'abandon' }] });
   });
 });
 

@@ -1,17 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { CommandQueue } from '../../../workflows/entity/commands.js';
-import type { Chain } from '../../../workflows/order/chain.js';
+import type { Decision } from '../../../protocol/order/state.js';
+import { currentOrder, lastEventId, type Chain } from '../../../workflows/order/chain.js';
 import { acknowledge, validateAcknowledgement } from '../../../workflows/order/acknowledging.js';
 import { raiseCriticalResults } from '../../../workflows/order/critical-results.js';
-import {
-  accept,
-  cancellation,
-  recordResolution,
-  registration,
-  replacement,
-  resolution,
-  resolutionOf,
-} from '../../../workflows/order/commands.js';
+import { accept, cancellation, registration, replacement, resolution } from '../../../workflows/order/commands.js';
 import type { KitOrderRun } from '../../../workflows/order/run.js';
 import { caseOf, happyPath, kitOf, pathTo, start } from './histories.js';
 
@@ -20,6 +13,11 @@ import { caseOf, happyPath, kitOf, pathTo, start } from './histories.js';
 const orderId = 'order-1';
 const lost = () => caseOf([kitOf(orderId, [...pathTo('transit_customer'), 'lost'])], { identified: true });
 const underWay = () => caseOf([kitOf(orderId, pathTo('with_customer'))], { identified: true });
+
+/** A person has decided about the order as it stands. */
+function resolve(chain: Chain, decision: Decision): void {
+  chain.answers = [{ orderId, eventId: lastEventId(currentOrder(chain)), decision }];
+}
 
 type Send = (run: KitOrderRun) => void;
 const acknowledgement = { orderId, by: 'nurse-17', outcome: 'confirmed' } as const;
@@ -84,7 +82,7 @@ test('what has happened already is accepted again, also at the end', () => {
   expect(refusal(commands.replaceKit, replaced)).toBeUndefined();
   expect(refusal(decide('replace'), replaced)).toBeUndefined();
   const abandoned = lost();
-  recordResolution(abandoned, orderId, 'abandon');
+  resolve(abandoned, 'abandon');
   abandoned.ending = 'abandoned';
   expect(refusal(decide('abandon'), abandoned)).toBeUndefined();
   expect(refusal(decide('wait'), abandoned)).toBe('OrderEnded abandoned');
@@ -92,7 +90,7 @@ test('what has happened already is accepted again, also at the end', () => {
 
 test('what has happened otherwise, or to another order, is not what was asked for', () => {
   const failed = lost();
-  recordResolution(failed, orderId, 'abandon');
+  resolve(failed, 'abandon');
   failed.ending = 'failed';
   expect(refusal(decide('abandon'), failed)).toBe('OrderEnded failed');
   const byOperator = lost();
@@ -112,12 +110,11 @@ test('a command that waited is refused by a run that passes everything on', () =
 describe('a decision about a problem', () => {
   const waiting = () => {
     const chain = lost();
-    recordResolution(chain, orderId, 'wait');
+    resolve(chain, 'wait');
     return chain;
   };
 
   test('that stands is not changed without saying so; the same one again is accepted', () => {
-    expect(resolutionOf(waiting(), orderId)).toBe('wait');
     expect(refusal(decide('wait'), waiting())).toBeUndefined();
     expect(refusal(decide('abandon'), waiting())).toBe('AlreadyResolved wait');
     expect(refusal(decide('abandon', { insteadOf: 'wait' }), waiting())).toBeUndefined();
@@ -127,9 +124,7 @@ describe('a decision about a problem', () => {
     expect(refusal(commands.replaceKit, waiting())).toBeUndefined();
     const both = lost();
     both.answers = [{ orderId: 'order-2', eventId: 4, decision: 'wait' }];
-    expect(resolutionOf(both, orderId)).toBeUndefined();
-    recordResolution(both, orderId, 'abandon');
-    expect(both.answers.map(({ decision }) => decision)).toEqual(['wait', 'abandon']);
+    expect(refusal(decide('abandon'), both)).toBeUndefined();
   });
 
   test('to replace the kit stands once there is another one, which no other decision undoes', () => {
@@ -138,36 +133,24 @@ describe('a decision about a problem', () => {
       caseOf([kitOf(orderId, [...pathTo('transit_customer'), 'lost']), kitOf('order-2', ['ordered'])], {
         ...{ identified: true, ...more },
       });
-    expect(resolutionOf(followed({ replacements }), orderId)).toBe('replace');
     expect(refusal(decide('wait', { insteadOf: 'wait' }), followed({ replacements }))).toBe('AlreadyResolved replace');
-    expect(resolutionOf(followed({}), orderId)).toBeUndefined();
-    expect(resolutionOf({ ...lost(), replacements }, orderId)).toBeUndefined();
+    expect(refusal(decide('abandon'), followed({}))).toBeUndefined();
+    expect(refusal(decide('abandon'), { ...lost(), replacements })).toBeUndefined();
   });
 
   test('does not stand once the order asks again, or has moved on', () => {
     const asking = waiting();
     asking.attention = [{ key: 'k', reason: 'decision_needed', orderId, since: '', time: 1 }];
-    expect(resolutionOf(asking, orderId)).toBeUndefined();
     expect(refusal(decide('abandon'), asking)).toBeUndefined();
     const other = waiting();
     other.attention = [
       { key: 'k', reason: 'decision_needed', orderId: 'order-2', since: '', time: 1 },
       { key: 'l', reason: 'critical_result', orderId, since: '', time: 1 },
     ];
-    expect(resolutionOf(other, orderId)).toBe('wait');
+    expect(refusal(decide('abandon'), other)).toBe('AlreadyResolved wait');
     const moved = waiting();
     moved.answers = moved.answers.map((answer) => ({ ...answer, eventId: answer.eventId - 1 }));
-    expect(resolutionOf(moved, orderId)).toBeUndefined();
-  });
-
-  test('of an order that is not known is not kept, and the latest of each order counts', () => {
-    const chain = lost();
-    recordResolution(chain, 'order-9', 'wait');
-    expect(chain.answers).toEqual([]);
-    expect(resolutionOf(chain, 'order-9')).toBeUndefined();
-    recordResolution(chain, orderId, 'wait');
-    recordResolution(chain, orderId, 'abandon');
-    expect(chain.answers).toMatchObject([{ orderId, decision: 'abandon' }]);
+    expect(refusal(decide('abandon'), moved)).toBeUndefined();
   });
 });
 
