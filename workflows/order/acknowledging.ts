@@ -73,24 +73,16 @@ function requireAlarm(chain: Chain, command: AcknowledgeCriticalResultCommand): 
   throw refuse('AlarmOutdated', message, latest === undefined ? {} : { reason: latest });
 }
 
-function faultsOf({ orderId, alarm, by, outcome, note }: Record<string, unknown>) {
-  return [
-    ...(isReference(orderId)
-      ? []
-      : [{ field: 'orderId', message: 'must be the id of the order that has the critical result' }]),
-    ...(alarm === undefined || typeof alarm === 'string'
-      ? []
-      : [{ field: 'alarm', message: 'must be the id of a critical_result notification' }]),
-    ...(isReference(by)
-      ? []
-      : [{ field: 'by', message: `must be an id that matches ${referencePattern.source}, not a name` }]),
-    ...(acknowledgementOutcomes.includes(outcome)
-      ? []
-      : [{ field: 'outcome', message: `must be ${acknowledgementOutcomes.join(' or ')}` }]),
-    ...(note === undefined || (typeof note === 'string' && note.length <= longestNote)
-      ? []
-      : [{ field: 'note', message: `must be a string of at most ${longestNote} characters` }]),
+function faultsOf({ orderId, alarm, by, outcome, note: text }: Record<string, unknown>) {
+  const isNote = text === undefined || (typeof text === 'string' && text.length <= longestNote);
+  const rules: [holds: boolean, field: string, message: string][] = [
+    [isReference(orderId), 'orderId', 'must be the id of the order that has the critical result'],
+    [alarm === undefined || typeof alarm === 'string', 'alarm', 'must be the id of a critical_result notification'],
+    [isReference(by), 'by', `must be an id that matches ${referencePattern.source}, not a name`],
+    [acknowledgementOutcomes.includes(outcome), 'outcome', `must be ${acknowledgementOutcomes.join(' or ')}`],
+    [isNote, 'note', `must be a string of at most ${longestNote} characters`],
   ];
+  return rules.flatMap(([holds, field, message]) => (holds ? [] : [{ field, message }]));
 }
 
 /** An acknowledgement whose answer was lost, and that was sent again. */
