@@ -38,7 +38,7 @@ export class FeatureNotEnabled extends misconfigured(
 /** The lab service could not be reached or did not answer in time. Nothing is lost. */
 export class ServiceDown extends unavailable('ServiceDown', 'Send the same command again.') {}
 
-/** An operator has stopped placing; the message says why. Nothing was sent to the lab service. */
+/** An operator has stopped placing; the message says why. Nothing was ordered or booked. */
 export class PlacingStopped extends unavailable(
   'PlacingStopped',
   'Send the same command again once placing is resumed (`lab.placing.resume`; labops: `placing resume`).',

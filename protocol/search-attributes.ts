@@ -106,8 +106,7 @@ export const searchAttributeKeys = [
 
 /**
  * A workflow client that leaves out the memos of what it lists and describes: one that cannot be decrypted would hide all other
- * workflows. Only client/workflow-runs.ts and activities/report/submissions.ts read a memo, the digest of what a reference was used for; and
- * protocol/placing-stop.ts the reason of a stop.
+ * workflows. Two memos only are read: the digest of what a reference was used for, and a stop's reason (protocol/placing-stop.ts).
  */
 export function withoutMemos<WorkflowClient extends object>(workflow: WorkflowClient): WorkflowClient {
   const nothing = defaultPayloadConverter.toPayload(undefined);

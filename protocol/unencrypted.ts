@@ -1,6 +1,6 @@
 /*
  * A value that a worker with keys could not simply decrypt, as its codec wraps it. The codec sees a payload but not what it is for,
- * so whoever receives the value decides: workflows/input-refusal.ts and activities/attempt.ts. A value that came without encryption is
+ * so the receiver decides: workflows/input-refusal.ts and activities/attempt.ts. A value that came without encryption is
  * wrapped whether the worker requires encryption or not, because a replay must not accept what another worker dropped.
  */
 

@@ -34,7 +34,7 @@ interface Given {
   opened?: HealthDataStore | undefined;
   /** Its bounds for connections. */
   limits?: HttpLimits;
-  /** Where it shows its metrics and health. */
+  /** The server of its metrics and health. */
   monitoring?: Monitoring | undefined;
   /** The traces that it adds to. */
   tracing?: Tracing | undefined;

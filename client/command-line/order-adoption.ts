@@ -17,9 +17,9 @@ const goesOn = 'Some orders may be adopted: repeat `labops orders adopt`, which 
 export function adoptCommand(orders: Command, commandLine: CommandLine): void {
   orders
     .command('adopt')
-    .description('give orders that exist already your references; nothing is ordered')
+    .description('give existing orders your references; nothing is ordered')
     .requiredOption('--file <path>', 'CSV, first line orderId,reference, without quotes; - reads standard input')
-    .option('--dry-run', 'adopt nothing: say what would be, as far as Temporal knows')
+    .option('--dry-run', 'only show what would happen, as far as Temporal knows')
     .action(async ({ file, dryRun: isDryRun }: { file: string; dryRun?: true }) => {
       const dryRun = isDryRun === true;
       const listed = adoptionsIn(await readText(commandLine.terminal, file));

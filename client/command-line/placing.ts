@@ -13,12 +13,12 @@ export function placingCommands(program: Command, commandLine: CommandLine): voi
   const show = (state: PlacingSwitch): void => commandLine.print(state, () => textOf(state));
   placing
     .command('stop')
-    .description('from now on, order, replace and book nothing: what is requested waits')
+    .description('order, replace and book nothing until it is resumed; requested orders wait')
     .requiredOption('--reason <text>', 'why, for people who wait for an order; nothing personal')
     .action(async ({ reason }: { reason: string }) =>
       commandLine.send(`Placing may be stopped nevertheless: ${shows}`, async ({ lab }) => {
         show(await lab.placing.stop({ reason }));
-        commandLine.note('Every worker knows within a minute. What was sent before is not called back.');
+        commandLine.note('Every worker knows within a minute. What was sent cannot be undone.');
       }),
     );
   placing
@@ -38,6 +38,6 @@ export function placingCommands(program: Command, commandLine: CommandLine): voi
 
 function textOf(state: PlacingSwitch): string {
   return state.stopped
-    ? `Placing is stopped since ${moment(state.since)} UTC: ${state.reason}`
+    ? `Placing was stopped at ${moment(state.since)} UTC: ${state.reason}`
     : 'Placing is not stopped.';
 }

@@ -35,7 +35,7 @@ function isKnown(run: { status: { name: string } } | undefined): boolean {
   return ['RUNNING', 'COMPLETED'].includes(run?.status.name ?? '');
 }
 
-/** Looks first at what Temporal knows: an order that has the reference needs nothing, whoever gave it. */
+/** Asks Temporal first: an order that already has the reference needs nothing. */
 export async function adoptOrder(
   { calls }: ServiceAccess,
   call: OneCall,
@@ -44,7 +44,7 @@ export async function adoptOrder(
 ): Promise<AdoptedOrder> {
   const { orderId, reference } = input;
   const { client } = calls;
-  // The lab service is the worker's to ask, which waits for it.
+  // Only the worker asks the lab service: it can wait for it.
   const root = await findRootOrder({ calls }, call, orderId).catch((error: unknown) => {
     if (!(error instanceof OrderNotFound)) throw error;
   });
@@ -54,7 +54,7 @@ export async function adoptOrder(
   const placing = await describe(workflow);
   const inputDigest = `${input.kind} ${orderId}`;
   const isSame = placing?.memo?.['inputDigest'] === inputDigest;
-  // What somebody ended has forgotten the reference, unless the order itself shows it.
+  // A run that was ended has lost the reference, unless the order itself shows it.
   if (has === reference && (!isSame || isKnown(follower))) return { orderId, reference, outcome: 'already_adopted' };
   if (has !== undefined && has !== reference) throw new OrderTaken(`Order ${orderId} has the reference ${has}`);
   const conflict = () => new ReferenceConflict(`The reference ${reference} was used for another order`);

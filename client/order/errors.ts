@@ -12,8 +12,8 @@ export class OrderNotFound extends notFound(
   'Check the reference or the id: a command that takes an order id takes no reference.',
 ) {}
 
-/** The reference was already used for an order with other details. */
-export class ReferenceConflict extends refused('ReferenceConflict', 'Use a new reference for a new order.') {}
+/** The reference was already used for another order. */
+export class ReferenceConflict extends refused('ReferenceConflict', 'Use a reference that is still free.') {}
 
 /** The order cannot be adopted for this reference: it has another one, or another installation placed it; the message says which. */
 export class OrderTaken extends refused('OrderTaken', "Check the ids: the order's state shows its reference.") {}

@@ -91,7 +91,7 @@ export class OrderOperations {
 
   /**
    * Gives an order that was made before this worker, or elsewhere, your reference: from then on it is found, listed and reported by
-   * it. Nothing is ordered, and it never orders a kit by itself. Doing it again is harmless. Waits for the end. Deadline: 30 seconds
+   * it. Nothing is ordered, and a kit made elsewhere is never replaced automatically. Repeating it is harmless. Deadline: 30 seconds.
    *
    * @param options `dryRun`: only what is known to Temporal is checked
    * @throws OrderInvalid naming each field and its rule, before anything is started

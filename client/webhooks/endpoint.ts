@@ -112,7 +112,7 @@ export interface SignedEndpoint<Name extends string> {
   handle(request: WebhookRequest): Promise<WebhookAnswer>;
   /** For node:http, Express and NestJS (before their body parsers, or behind `express.raw`) and Fastify's raw request and reply. */
   node(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  /** For frameworks whose requests are the web's, such as Next.js and Hono. */
+  /** For frameworks that use the web's `Request`, such as Next.js and Hono. */
   fetch(request: Request): Promise<Response>;
   /** How many requests got which answer since the handler was made. */
   counts(): AnswerCounts<Name>;

@@ -11,7 +11,7 @@ import { canonicalId, isAddressable } from '../ids.js';
 interface Passthrough {
   root?: string;
   reference: string;
-  /** 1 for the first order of a reference, 2 for its first replacement, and so on. */
+  /** 1 for the first order of a chain, 2 for its first replacement, and so on. */
   n: number;
 }
 

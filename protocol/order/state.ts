@@ -58,7 +58,7 @@ export type AttentionReason =
   | 'unreadable_signal'
   /** More than one order could be the one that an earlier attempt created: nothing was created. */
   | 'ambiguous_order'
-  /** The service has not taken the order for an hour, or refuses the worker's key, or an operator has stopped placing; placing goes on trying. */
+  /** The service has not taken the order for an hour, or refuses the worker's key, or an operator has stopped placing; placing keeps trying. */
   | 'placing_delayed';
 
 export interface OrderAttention extends Attention<AttentionReason> {
@@ -204,7 +204,7 @@ export interface Replacement {
   replaces: string;
   /** The replaced order's last event at that time: one that moves on later has come back. */
   atEventId: number;
-  /** Counts creations under one reference; 1 was the first kit. */
+  /** Counts the chain's own creations; 1 was the first kit. */
   n: number;
   /** When it was first requested. */
   claimedAt: string;

@@ -13,11 +13,13 @@ import {
   matchReviewId,
   parsingJobId,
   placeKitOrderId,
+  placingStopId,
   submitReportId,
   workoutStreamId,
 } from '../../protocol/ids.js';
 import { reconcileOrdersId } from '../../protocol/reconcile.js';
 import { operatorCallName } from '../../protocol/operators/operator-calls.js';
+import { resumeSignal, stopPlacingName } from '../../protocol/placing-stop.js';
 import { fetchWorkoutStreamName } from '../../protocol/workout-stream.js';
 import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
@@ -187,6 +189,21 @@ async function startDeletion(lab: Stack): Promise<LongWork> {
   };
 }
 
+/** Of another task queue: nothing else that is under way here must wait for it. */
+async function startStop(lab: Stack): Promise<Work> {
+  const workflowId = placingStopId(`${lab.rig.taskQueue}-other`);
+  const options = { workflowId, taskQueue: lab.rig.taskQueue, args: [{ reason: 'invented' }] };
+  const handle = await lab.rig.client.workflow.start(stopPlacingName, options);
+  return {
+    workflowType: stopPlacingName,
+    workflowId,
+    finish: async () => {
+      await handle.signal(resumeSignal);
+      expect(await handle.result()).toMatchObject({ reason: 'invented' });
+    },
+  };
+}
+
 const place = { orgId: inventedOrgId, teamId: inventedTeamId, environment: 'sandbox' };
 
 /**
@@ -204,7 +221,8 @@ export async function startShort(
   await store.setAside(rejected, { id: randomUUID(), body: JSON.stringify({ event_type: rejected.eventType }) });
   const events = await lockEvents(databaseUrl);
   await lab.sandbox.addFault({ path: '/**', action: { kind: 'answer', status: 429, headers: { 'retry-after': '1' } } });
-  const work = [await startPlacing(lab), await startSubmission(lab), ...startWithoutHandles(lab, events.latestId)];
+  const withHandles = [await startPlacing(lab), await startSubmission(lab), await startStop(lab)];
+  const work = [...withHandles, ...startWithoutHandles(lab, events.latestId)];
   return {
     work,
     release: async () => {

@@ -59,7 +59,7 @@ export async function placingStop(
   const stop = await readPlacingStop(client.workflow, taskQueue);
   if (!stop) return ok('Placing is not stopped.');
   return warning(
-    `Placing is stopped since ${stop.since}: ${stop.reason}.`,
+    `Placing was stopped at ${stop.since}: ${stop.reason}.`,
     'Once the reason is gone: labops placing resume.',
   );
 }

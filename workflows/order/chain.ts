@@ -29,7 +29,7 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   /** When the first run of this workflow began; milliseconds since the epoch. */
   openedAt: number;
   policy: ResolvedOrderPolicy;
-  /** True if `placeKitOrder` handed this order over; one that was not is adopted, and nothing is replaced automatically. */
+  /** True if `placeKitOrder` handed this order over; otherwise nothing is replaced automatically. */
   handedOver: boolean;
   /** It was handed over without having been placed here: nothing is replaced automatically, either. */
   madeElsewhere?: true;

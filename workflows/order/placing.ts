@@ -268,7 +268,7 @@ async function waitForNextRound(run: PlacingRun, refusal: ApplicationFailure): P
   run.waitsFor = waitedFor(refusal);
   setCurrentDetails(
     stopIn(refusal)
-      ? `Waits for ${run.waitsFor}. Nothing is sent to the lab service meanwhile.`
+      ? `Waits for ${run.waitsFor}. Nothing is ordered meanwhile.`
       : `The lab service has not accepted the order yet (${refusal.type}). Placing continues.`,
   );
   const pause = Math.max(run.policy.creationSettling, betweenRounds, askedPause(refusal));

@@ -201,7 +201,7 @@ describe('a replacement', () => {
     expect((await next.state()).chain.at(-1)).toMatchObject({ orderId: thirdId, replaces: newId });
   });
 
-  test('that a run may have sent which was ended from outside is waited for, and searched, before another is sent', async () => {
+  test('that a run ended from outside may have sent is waited and searched for before another is sent', async () => {
     const requestedAfter = async (more: object) => {
       const { asked, answers: replaceKitOrder } = asking(replaced);
       const readChain = reading({ snapshots: [shownAt(lost)], ...more });
@@ -219,7 +219,7 @@ describe('a replacement', () => {
     }
   });
 
-  test('that an earlier run has lost is known without its number, too, if it is the only one of another transaction', async () => {
+  test('that an earlier run lost is recognised without its number, too, if it begins another transaction', async () => {
     const own = (id: string) => ({ ...transactionOf({ id, origin: 'initial' }), id: `transaction-${id}` });
     const order = await life(
       lost,
