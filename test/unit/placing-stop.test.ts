@@ -109,7 +109,7 @@ test('the doctor warns of a stop, with its time and reason', async () => {
     skewMs: () => undefined,
   };
   const checked = () => placingStop(temporal, { taskQueue: 'lab', keyRing: undefined });
-  const found = `Placing is stopped since ${since}: recalled test.`;
+  const found = `Placing was stopped at ${since}: recalled test.`;
   expect(await checked()).toMatchObject({ status: 'warning', found });
   state.answer = absent;
   expect(await checked()).toMatchObject({ status: 'ok' });
