@@ -85,7 +85,15 @@ export async function lastResultOf<Result>(
   workflowId: string,
   earlier?: EarlierRun,
 ): Promise<Result | undefined> {
-  const { runId } = await lastEndedOf(temporal, workflowId, earlier);
+  return resultOf(temporal, workflowId, await lastEndedOf(temporal, workflowId, earlier));
+}
+
+/** Its result; undefined without a run. */
+export async function resultOf<Result>(
+  temporal: Client,
+  workflowId: string,
+  { runId }: EarlierRun,
+): Promise<Result | undefined> {
   if (runId === undefined) return undefined;
   return temporal.workflow.getHandle(workflowId, runId).result() as Promise<Result>;
 }
@@ -134,31 +142,20 @@ export function readable<Result extends { version?: number }>(what: string, resu
   throw ApplicationFailure.retryable(message, 'StateTooNew');
 }
 
-/** True if somebody ended the run, or if it failed: what it had begun may still be under way. One past its retention has settled. */
-export async function isBroken(temporal: Client, workflowId: string, { runId }: EarlierRun = {}): Promise<boolean> {
-  if (runId === undefined) return false;
-  const run = await described(temporal, workflowId, runId);
-  return run !== undefined && run.status.name !== 'COMPLETED';
+interface LastEnded extends EarlierRun {
+  /** The run before did not end by itself: what it had begun may still be under way. */
+  followsBrokenRun?: true;
 }
 
 /** The last run before that ended by itself, searched if that cannot be found out by ID. */
-async function lastEndedOf(temporal: Client, workflowId: string, earlier?: EarlierRun): Promise<EarlierRun> {
-  const last = await lastEndedBefore(temporal, workflowId, earlier);
-  if (last !== 'unknown') return last;
-  return searching(temporal, async () => (await endedRunsOf(temporal, workflowId))[0] ?? {}, {});
-}
-
-/** The last run before that ended by itself; unknown if that cannot be found out by ID. */
-async function lastEndedBefore(
-  temporal: Client,
-  workflowId: string,
-  earlier: EarlierRun | undefined,
-): Promise<EarlierRun | 'unknown'> {
-  if (earlier?.runId === undefined) return earlier ?? 'unknown';
+export async function lastEndedOf(temporal: Client, workflowId: string, earlier?: EarlierRun): Promise<LastEnded> {
+  const search = () => searching(temporal, async () => (await endedRunsOf(temporal, workflowId))[0] ?? {}, {});
+  if (earlier === undefined) return search();
+  if (earlier.runId === undefined) return earlier;
   const run = await described(temporal, workflowId, earlier.runId);
-  // One that is past its retention has none before it that is retained.
+  // One that is past its retention has settled, and has none before it that is retained.
   if (!run) return {};
-  return run.status.name === 'COMPLETED' ? earlier : 'unknown';
+  return run.status.name === 'COMPLETED' ? earlier : { ...(await search()), followsBrokenRun: true };
 }
 
 /**

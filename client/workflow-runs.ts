@@ -21,6 +21,11 @@ export async function isRunning(workflow: WorkflowHandle): Promise<boolean> {
   return (await statusOf(workflow)) === 'RUNNING';
 }
 
+/** True unless the run was interrupted: somebody ended it, or it failed. One that is past its retention is not known. */
+export function goesOnOrCompleted(run: WorkflowExecutionDescription | undefined): boolean {
+  return run !== undefined && ['RUNNING', 'COMPLETED'].includes(run.status.name);
+}
+
 /** The status of the latest run; undefined if there is none. */
 export async function statusOf(workflow: WorkflowHandle) {
   return (await describe(workflow))?.status.name;

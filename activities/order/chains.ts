@@ -22,7 +22,7 @@ import type { ActivityDependencies } from '../dependencies.js';
 import { failureOf } from '../failures.js';
 import { hasEndpoint } from '../notifications/notifications.js';
 import { readIfKnown } from './orders.js';
-import { described, isBroken, lastResultOf } from '../workflow-runs.js';
+import { described, lastEndedOf, resultOf } from '../workflow-runs.js';
 
 /** Information that a run started by a webhook needs before it does anything. */
 export interface ChainReading {
@@ -74,7 +74,9 @@ export function chainActivities(dependencies: ActivityDependencies) {
      * given up.
      */
     async readChain(rootOrderId: string, earlier?: EarlierRun): Promise<ChainReading> {
-      const previous = await lastResultOf<KitOrderResult>(temporal, kitOrderId(rootOrderId), earlier);
+      const workflowId = kitOrderId(rootOrderId);
+      const { followsBrokenRun, ...last } = await lastEndedOf(temporal, workflowId, earlier);
+      const previous = await resultOf<KitOrderResult>(temporal, workflowId, last);
       const own = await whenServiceAsks(() => readIfReadable(service, rootOrderId));
       const isAlone = own.snapshot !== undefined && (await isForeign(dependencies, own.snapshot));
       if (own.snapshot && isAlone) delete own.snapshot.passthrough;
@@ -86,7 +88,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
         rootOrderId: previous?.outcome === 'forwarded' ? previous.rootOrderId : realRoot(rootOrderId, snapshots),
         notifies: hasEndpoint(target),
         ...(previous && { previous }),
-        ...((await isBroken(temporal, kitOrderId(rootOrderId), earlier)) && { followsBrokenRun: true }),
+        ...(followsBrokenRun && { followsBrokenRun }),
       };
     },
   };

@@ -5,7 +5,7 @@ import { labPhaseKey, labReferenceKey, placingPhase } from '../../protocol/searc
 import { policyFaults, referenceFaults, refuseFaulty, serviceIdFaults, unknownFaults } from '../input-faults.js';
 import type { OneCall } from '../one-call.js';
 import type { ServiceAccess } from '../service-calls.js';
-import { describe, startOnce } from '../workflow-runs.js';
+import { describe, goesOnOrCompleted, startOnce } from '../workflow-runs.js';
 import { OrderInvalid, OrderNotFound, OrderTaken, ReferenceConflict } from './errors.js';
 import { findRootOrder, rootByVisibility } from './order-finder.js';
 
@@ -31,10 +31,6 @@ export function checkedAdoption({ orderId, reference, policy, ...unknown }: Adop
   return { kind: 'existing', orderId: canonicalId(orderId), reference, policy: resolvePolicy('order', policy) };
 }
 
-function isKnown(run: { status: { name: string } } | undefined): boolean {
-  return ['RUNNING', 'COMPLETED'].includes(run?.status.name ?? '');
-}
-
 /** Asks Temporal first: an order that already has the reference needs nothing. */
 export async function adoptOrder(
   { calls }: ServiceAccess,
@@ -55,12 +51,13 @@ export async function adoptOrder(
   const inputDigest = `${input.kind} ${orderId}`;
   const isSame = placing?.memo?.['inputDigest'] === inputDigest;
   // A run that was ended has lost the reference, unless the order itself shows it.
-  if (has === reference && (!isSame || isKnown(follower))) return { orderId, reference, outcome: 'already_adopted' };
+  if (has === reference && (!isSame || goesOnOrCompleted(follower)))
+    return { orderId, reference, outcome: 'already_adopted' };
   if (has !== undefined && has !== reference) throw new OrderTaken(`Order ${orderId} has the reference ${has}`);
   const conflict = () => new ReferenceConflict(`The reference ${reference} was used for another order`);
   const other = await rootByVisibility(client, labReferenceKey.name, reference);
   if (other !== undefined && other !== root) throw conflict();
-  if (!isSame && isKnown(placing)) throw conflict();
+  if (!isSame && goesOnOrCompleted(placing)) throw conflict();
   if (!dryRun) {
     await startOnce(calls, placeKitOrderName, {
       ...{ workflowId: workflow.workflowId, input, inputDigest, conflict },

@@ -14,7 +14,7 @@ import { rootOf } from '../../protocol/order/root-order.js';
 import { kitOrderName, stateQuery } from '../../protocol/order/messages.js';
 import type { OneCall } from '../one-call.js';
 import type { ServiceAccess } from '../service-calls.js';
-import { describe } from '../workflow-runs.js';
+import { describe, goesOnOrCompleted } from '../workflow-runs.js';
 import { OrderNotFound } from './errors.js';
 import type { Order, OrderFilter } from '../../service/order/orders.js';
 import { isCritical, isSameInterpretation, spellingsOf, readStatus } from '../../protocol/order/lifecycle.js';
@@ -46,7 +46,7 @@ export async function findRootOrder(access: ServiceAccess, call: OneCall, given:
  */
 export async function findPlacement({ calls }: ServiceAccess, reference: string): Promise<{ rootOrderId?: string }> {
   const placing = await describe(calls.client.workflow.getHandle(placeKitOrderId(reference)));
-  if (placing && ['RUNNING', 'COMPLETED'].includes(placing.status.name)) return {};
+  if (goesOnOrCompleted(placing)) return {};
   const rootOrderId = await rootByVisibility(calls.client, labReferenceKey.name, reference);
   if (rootOrderId !== undefined) return { rootOrderId };
   if (placing) return {};

@@ -20,7 +20,7 @@ import { requireService, type ServiceAccess } from '../service-calls.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import type { OneCall } from '../one-call.js';
 import { callKinds } from '../workflow-calls.js';
-import { describe, orIfEnded } from '../workflow-runs.js';
+import { describe, goesOnOrCompleted, orIfEnded } from '../workflow-runs.js';
 import { ReportEnded, reportErrorMap, ReportNotFound, ReportNotRead, ReportSubmissionCancelled } from './errors.js';
 
 export const reportCalls = callKinds(reportErrorMap, 'The report');
@@ -184,7 +184,7 @@ export async function requireJob({ calls }: ServiceAccess, jobId: string): Promi
  */
 export async function findSubmission({ calls }: ServiceAccess, reference: string): Promise<{ jobId?: string }> {
   const submission = await describe(calls.client.workflow.getHandle(submitReportId(reference)));
-  if (submission && ['RUNNING', 'COMPLETED'].includes(submission.status.name)) return {};
+  if (goesOnOrCompleted(submission)) return {};
   const jobId = await jobByReference(calls.client, reference);
   if (jobId !== undefined) return { jobId };
   if (submission) return {};

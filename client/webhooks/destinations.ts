@@ -37,7 +37,7 @@ export interface Destinations {
   abandoned: AbandonedCalls;
 }
 
-export interface OwnTeam {
+interface OwnTeam {
   id: string;
   /** False while no event has named it: the setting is probably wrong, and every event is dropped. */
   isSeen: boolean;

@@ -87,7 +87,7 @@ export function sign({ id, timestampSeconds, body, secret }: SignableMessage): s
 }
 
 /** The three headers of a message whose timestamp is within the tolerance. Its signature is still to be compared. */
-export interface SignatureHeaders {
+interface SignatureHeaders {
   id: string;
   timestamp: string;
   signatures: string;

@@ -141,7 +141,7 @@ function remedyOf(setting: Name): string {
  */
 
 /** False for an address that is plain http, unless it is of this machine or of the containers' own network. */
-export function isProtected(address: string): boolean {
+function isProtected(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'https:' || isNear(hostname);
 }
@@ -155,7 +155,7 @@ function isNear(host: string): boolean {
 const protectedModes = ['require', 'verify-ca', 'verify-full'];
 
 /** Warnings, not faults: a mesh or a tunnel may protect a connection that looks plain from here. */
-export function transportWarnings(temporal: TemporalConfig | undefined, databaseUrl: string | undefined): string[] {
+function transportWarnings(temporal: TemporalConfig | undefined, databaseUrl: string | undefined): string[] {
   const warnings: string[] = [];
   if (temporal && !temporal.connection.tls && !isNear(hostOf(temporal.address))) {
     warnings.push(

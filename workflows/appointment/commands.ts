@@ -342,7 +342,7 @@ export function validateChoice(run: AppointmentRun, choice: SlotChoice | undefin
 }
 
 /** The same command before the appointment ended. */
-export function isChosenSo(appointment: Appointment, { slotId }: SlotChoice): boolean {
+function isChosenSo(appointment: Appointment, { slotId }: SlotChoice): boolean {
   return appointment.ending !== undefined && isAtSlot(stateOf(appointment).appointment, slotId);
 }
 
@@ -364,7 +364,7 @@ export function validateCancellation(run: AppointmentRun, cancellation: Appointm
 }
 
 /** The same command before it has ended the appointment, or it was cancelled elsewhere. */
-export function isCancelledSo({ ending }: Appointment, { rebook }: AppointmentCancellation): boolean {
+function isCancelledSo({ ending }: Appointment, { rebook }: AppointmentCancellation): boolean {
   return ending === 'cancelled' && rebook !== true;
 }
 

@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
 import { standingOf } from '../../../activities/report/submissions.js';
 import { runningWorkActivities } from '../../../activities/deletion/running-work.js';
-import { isBroken, lastResultOf, searchAttempts } from '../../../activities/workflow-runs.js';
+import { lastEndedOf, lastResultOf, searchAttempts } from '../../../activities/workflow-runs.js';
 import type { EarlierRun } from '../../../protocol/signal-or-start.js';
 
 /** A Temporal whose search is away, as everything is that this client cannot do. */
@@ -41,9 +41,26 @@ test.each([
   const getHandle = (_id: string, runId?: string) => ({
     describe: async () => (asked.push(runId), { status: { name } }),
   });
-  const temporal = { workflow: { getHandle } } as unknown as Client;
-  expect(await isBroken(temporal, 'kit-order/invented', { runId: 'run-2' })).toBe(broken);
-  expect(await isBroken(temporal, 'kit-order/invented', {})).toBe(false);
+  const temporal = {
+    withDeadline: async (_deadline: number, call: () => Promise<unknown>) => call(),
+    workflow: {
+      getHandle,
+      async *list() {
+        yield {
+          workflowId: 'kit-order/invented',
+          runId: 'run-1',
+          status: { name: 'COMPLETED' },
+          startTime: new Date(0),
+        };
+      },
+    },
+  } as unknown as Client;
+  const follows = async (earlier: EarlierRun) => {
+    const last = new MockActivityEnvironment().run(() => lastEndedOf(temporal, 'kit-order/invented', earlier));
+    return (await (last as ReturnType<typeof lastEndedOf>)).followsBrokenRun === true;
+  };
+  expect(await follows({ runId: 'run-2' })).toBe(broken);
+  expect(await follows({})).toBe(false);
   expect(asked).toEqual(['run-2']);
 });
 
