@@ -68,8 +68,8 @@ describe('while placing is stopped', () => {
   test('nothing is booked, requested or moved', async () => {
     const free = await serviceWith(offered, stopped);
     const booked = await serviceWith({ ...offered, 'GET appointment': visitAt(later) }, stopped);
-    const tried = [free.book(), free.request({ provider: 'invented' }), booked.move()];
-    for (const each of tried) expect(await rejection(each)).toMatchObject({ type: 'PlacingStopped' });
+    const tried = [free.book(), free.request({ provider: 'invented' }), booked.move()].map(rejection);
+    for (const refused of await Promise.all(tried)) expect(refused).toMatchObject({ type: 'PlacingStopped' });
     const sent = [...free.asked, ...booked.asked].filter((what) => !what.startsWith('GET'));
     expect(sent).toEqual(['POST availability', 'POST availability']);
   });
