@@ -3,6 +3,7 @@ import { commandsPage } from './commands-page.js';
 import { errorsPage } from './errors-page.js';
 import { jsonSchemas } from './json-schemas/json-schemas.js';
 import { lifecyclePage } from './lifecycle-page.js';
+import { metricsPage } from './metrics-page.js';
 import { policiesPage } from './policies-page.js';
 import { settingsPage } from './settings-page.js';
 
@@ -13,6 +14,7 @@ export async function generatedPages(projectFolder: string): Promise<ReadonlyMap
     ['docs/settings.md', settingsPage()],
     ['docs/lifecycle.md', await lifecyclePage()],
     ['docs/commands.md', commandsPage()],
+    ['docs/metrics.md', metricsPage()],
     ['docs/policies.md', await policiesPage(projectFolder)],
     ...(await apiReports(projectFolder)),
     ...(await jsonSchemas(projectFolder)),

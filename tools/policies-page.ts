@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { policies } from '../protocol/policy/policies.js';
 import type { Setting } from '../protocol/policy/settings.js';
+import { docCommentOf, table } from './doc-text.js';
 
 const intro = `# Policies: deadlines, reminders and what happens without a person
 
@@ -19,11 +20,13 @@ export async function policiesPage(projectFolder: string): Promise<string> {
     Object.entries(policies).map(async ([of, { settings }]) => {
       const file = `protocol/${of.replaceAll(' ', '-')}/policy.ts`;
       const source = await readFile(join(projectFolder, file), 'utf8');
-      const rows = Object.entries<Setting>(settings).map(
-        ([name, setting]) => `| \`${name}\` | ${defaultOf(setting)} | ${commentOf(name, source)} |`,
-      );
+      const rows = Object.entries<Setting>(settings).map(([name, setting]) => [
+        `\`${name}\``,
+        defaultOf(setting),
+        docCommentOf(`${name}: `, source),
+      ]);
       const title = `## ${of.charAt(0).toUpperCase()}${of.slice(1)}`;
-      return [title, ['| Setting | Default | Meaning |', '| - | - | - |', ...rows].join('\n')];
+      return [title, table(['Setting', 'Default', 'Meaning'], rows)];
     }),
   );
   return `${[intro.trimEnd(), ...sections.flat()].join('\n\n')}\n`;
@@ -33,15 +36,4 @@ function defaultOf(setting: Setting): string {
   if (setting.kind === 'following') return `by \`${setting.setting}\``;
   const usual = Array.isArray(setting.default) ? setting.default.join(', ') : String(setting.default);
   return usual === '' ? 'none' : `\`${usual}\``;
-}
-
-/** The doc comment above a setting; a comment for maintainers may stand between the two. */
-function commentOf(name: string, source: string): string {
-  const above = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\n(?: *//.*\\n)* *${name}: `).exec(source)?.[1];
-  if (above === undefined) throw new Error(`The setting ${name} has no doc comment`);
-  const text = above
-    .replaceAll(/^ *\* ?/gm, '')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-  return text.replaceAll('|', '\\|').replaceAll(/\bdocs\/((?:\w+\/)*)([\w-]+\.md)/g, '[$2]($1$2)');
 }

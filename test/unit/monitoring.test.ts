@@ -8,21 +8,19 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { answers } from '../../client/webhooks/answers.js';
-import { watchFleet } from '../../workers/monitoring/fleet.js';
 import {
   observeActivities,
   observeCalls,
-  observeConversions,
   observeWebhooks,
   createRegistry,
   resultOf,
 } from '../../workers/monitoring/metrics.js';
 import { watchReconciliation } from '../../workers/monitoring/last-reconciliation.js';
-import { watchRejectedEvents } from '../../workers/monitoring/store-health.js';
 import { startMonitoring } from '../../workers/monitoring/server.js';
 import { temporalHealth } from '../../workers/monitoring/temporal-health.js';
 import { readIngressConfig } from '../../workers/settings/config.js';
 import { startIngress } from '../../workers/ingress.js';
+import { ownMetrics } from '../../tools/metrics-page.js';
 import { findPromtool } from '../alerts/prometheus.js';
 import { closedPort, secret, signed } from './webhooks/sending.js';
 import {
@@ -116,13 +114,8 @@ test('rules and panels name metrics', async () => {
 });
 
 test('no metric of our own has a label that the Prometheus operator sets: it would get another name', async () => {
-  const registry = createRegistry({ task_queue: 'labs' });
-  for (const observe of [observeActivities, observeCalls, observeConversions, observeWebhooks]) observe(registry);
-  watchRejectedEvents(registry, () => Promise.reject(new Error('not asked')));
-  watchFleet(registry, { client: { options: {} } as Client, taskQueue: 'labs', log: pino({ level: 'silent' }) });
-  const own = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('labops_'));
-  expect(own.length).toBeGreaterThan(15);
-  const labels = own.flatMap((metric) => (metric as unknown as { labelNames: string[] }).labelNames);
+  expect(ownMetrics().length).toBeGreaterThan(15);
+  const labels = ownMetrics().flatMap(({ labelNames }) => labelNames);
   expect(labels.filter((label) => labelsOfTargets.has(label))).toEqual([]);
 });
 

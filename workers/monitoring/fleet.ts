@@ -114,7 +114,7 @@ function fleetGauges(registry: Registry) {
   return {
     open: new Gauge({
       name: 'labops_open_workflows',
-      help: 'Running workflows of the task queue by phase.',
+      help: 'Running workflows by LabPhase. `none`: their workflow has no phases; `other`: about to end, or a phase that this release does not know.',
       labelNames: ['workflow_type', 'phase'],
       registers,
     }),
@@ -126,31 +126,31 @@ function fleetGauges(registry: Registry) {
     }),
     attention: new Gauge({
       name: 'labops_attention',
-      help: 'Running workflows that need a person, by reason; one with two reasons counts twice.',
+      help: 'Running workflows that need a person, by reason (docs/messages.md). A workflow with two reasons counts twice. Reasons and ages are read from at most 5,000 workflows; labops_workflows_with_attention counts all.',
       labelNames: ['workflow_type', 'reason'],
       registers,
     }),
     attentionAge: new Gauge({
       name: 'labops_attention_oldest_seconds',
-      help: 'For how long the workflow that has waited longest has needed a person, by its reasons.',
+      help: 'Age of the oldest attention, by LabAttentionSince. A workflow with two reasons counts with the older one’s age for both.',
       labelNames: ['workflow_type', 'reason'],
       registers,
     }),
     placingsInDoubt: new Gauge({
       name: 'labops_placings_in_doubt',
-      help: 'Placings that are delayed, and those that failed as ambiguous in the last 7 days.',
+      help: '`delayed`: placings that run and need a person; `ambiguous`: those that failed with attention in the last 7 days.',
       labelNames: ['doubt'],
       registers,
     }),
     deliveriesGivenUp: new Gauge({
       name: 'labops_deliveries_given_up',
-      help: 'Workflows whose notifications were given up in the last 7 days.',
+      help: 'Workflows whose notifications were given up in the last 7 days; labops_open_workflows of deliverNotifications counts those still tried.',
       labelNames: [] as const,
       registers,
     }),
     age: new Gauge({
       name: 'labops_fleet_age_seconds',
-      help: 'How long ago the numbers of all workflows were counted.',
+      help: 'How long ago the workflows were counted.',
       labelNames: [] as const,
       registers,
     }),

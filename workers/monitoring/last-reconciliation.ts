@@ -22,7 +22,7 @@ export function watchReconciliation(
   const started = isOn ? new Date() : undefined;
   const gauge = new Gauge({
     name: 'labops_last_reconciliation_timestamp_seconds',
-    help: 'When the last complete pass of the schedule began, or the schedule itself if there is none, in seconds since 1970.',
+    help: 'When the last complete pass of the reconciliation’s schedule began, in seconds since 1970, read every 5 minutes. Before the first, when the schedule was created, or, if it is missing, when the worker started. Absent with RECONCILE_EVERY_MINUTES=0.',
     labelNames: [] as const,
     registers: [registry],
   });

@@ -23,7 +23,7 @@ export function createRegistry(labels: Record<string, string>): Registry {
 export function observeCalls(registry: Registry): CallObserver {
   const seconds = new Histogram({
     name: 'labops_service_call_seconds',
-    help: 'Calls of the lab service, by route and HTTP status, or the name of the error without a status.',
+    help: 'Calls of the lab service. `status`: the HTTP status, or the error (docs/errors.md) if there is none, or `aborted`.',
     labelNames: ['route', 'status'],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     registers: [registry],
@@ -52,19 +52,19 @@ export function resultOf(answer: AnswerName): WebhookResult {
 export function observeWebhooks(registry: Registry): { answered: RequestObserver<AnswerName>; strayed: () => void } {
   const requests = new Counter({
     name: 'labops_webhooks_total',
-    help: 'Webhooks by answer and by what became of them.',
+    help: 'Webhooks by answer. `result`: `taken`, `repeated`, `set_aside` (among the rejected events), `let_go` (204, nothing kept), `refused` (4xx), `failed` (5xx: the service tries again).',
     labelNames: ['answer', 'result'],
     registers: [registry],
   });
   const seconds = new Histogram({
     name: 'labops_webhook_seconds',
-    help: 'From the headers of a webhook to its answer.',
+    help: 'From a webhook’s headers to its answer.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
   const lag = new Histogram({
     name: 'labops_webhook_lag_seconds',
-    help: 'From the change at the lab service to the signal in Temporal, of events that name the time of the change.',
+    help: 'From the change at the service to the signal in Temporal, for `order`, `critical_result` and `appointment`; other events name no time.',
     labelNames: ['kind'],
     buckets: [1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400, 172_800],
     registers: [registry],
@@ -90,7 +90,7 @@ export function observeWebhooks(registry: Registry): { answered: RequestObserver
 export function observeActivities(registry: Registry): ActivityObserver {
   const notifications = new Counter({
     name: 'labops_notifications_total',
-    help: 'Attempts to deliver a notification to the product, by outcome.',
+    help: 'Attempts to deliver a notification: `delivered`, `refused` for good, `failed` and tried again. Notifications that are dropped as outdated, and attempts that wait for a paused receiver, are not counted.',
     labelNames: ['outcome'],
     registers: [registry],
   });
@@ -102,7 +102,7 @@ export function observeActivities(registry: Registry): ActivityObserver {
   });
   const reconciled = new Counter({
     name: 'labops_reconciled_total',
-    help: 'What reconciliation found, by outcome; reopened and match_reviews had been missed.',
+    help: 'What reconciliation found: `listed`, `notified`, `finished`, `critical`, `passed_over`; `reopened` (ends, of running workflows too) and `match_reviews` count what webhooks had missed. `notified` includes orders whose webhooks did come; `finished`: the end was known.',
     labelNames: ['outcome'],
     registers: [registry],
   });

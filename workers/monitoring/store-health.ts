@@ -48,13 +48,13 @@ export function storeHealth(store: StoreAccess, options: StoreHealthOptions): ()
 export function watchRejectedEvents(registry: Registry, health: () => Promise<StoreHealth>): () => Promise<void> {
   const rejected = new Gauge({
     name: 'labops_rejected_events',
-    help: 'Rejected events that wait for a person, and those that waited for too long and were erased.',
+    help: 'Rejected events in the database: `waiting` for a person, `expired` and erased. All ingresses show the same number.',
     labelNames: ['state'],
     registers: [registry],
   });
   const available = new Gauge({
     name: 'labops_database_up',
-    help: '1 if the database for health data answers, else 0.',
+    help: '1 if the database answers, else 0. Without DATABASE_URL this metric and labops_rejected_events are missing.',
     registers: [registry],
   });
   return async () => {
