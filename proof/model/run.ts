@@ -155,7 +155,9 @@ export class Run {
   get shown(): { details: string; attributes: Record<string, unknown> } {
     const { currentDetails, info } = this.activator;
     const pairs = info.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]);
-    return { details: currentDetails, attributes: Object.fromEntries(pairs) as Record<string, unknown> };
+    // As the SDK's query answers it: the workflow gives what writes the text.
+    const details = JSON.parse(JSON.stringify(currentDetails)) as string;
+    return { details, attributes: Object.fromEntries(pairs) as Record<string, unknown> };
   }
 
   /** What the workflow has logged as a problem: `error: a signal was dropped`. */

@@ -147,10 +147,13 @@ export function bringInLine(appointment: Appointment): void {
   if (appointment.ending !== undefined) delete appointment.fallen;
   else if (appointment.fallen?.asked) announceFall(appointment, now);
   const state = stateOf(appointment);
-  showToOperators(caseFileOf(state), [
-    { key: labPhaseKey, value: state.phase },
-    ...attentionAttributes(state.attention),
-    { key: labOrderIdKey, value: [state.orderId] },
-    ...ofUser(state.userId),
-  ]);
+  showToOperators(
+    () => caseFileOf(state),
+    [
+      { key: labPhaseKey, value: state.phase },
+      ...attentionAttributes(state.attention),
+      { key: labOrderIdKey, value: [state.orderId] },
+      ...ofUser(state.userId),
+    ],
+  );
 }

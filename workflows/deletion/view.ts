@@ -79,9 +79,8 @@ function workLine({ workflowId, name, fate, reason }: FoundWork): string {
 
 export function show(deletion: Deletion): void {
   const { userId, phase, attention } = stateOf(deletion);
-  showToOperators(caseFileOf(deletion), [
-    { key: labUserIdKey, value: userId },
-    { key: labPhaseKey, value: phase },
-    ...attentionAttributes(attention),
-  ]);
+  showToOperators(
+    () => caseFileOf(deletion),
+    [{ key: labUserIdKey, value: userId }, { key: labPhaseKey, value: phase }, ...attentionAttributes(attention)],
+  );
 }

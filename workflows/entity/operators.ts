@@ -3,9 +3,10 @@ import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@tempor
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { labAttentionSinceKey } from '../../protocol/search-attributes.js';
 
-/** The view of operators: the case file, and search attributes. */
-export function showToOperators(caseFile: string, attributes: readonly SearchAttributeUpdatePair[]): void {
-  setCurrentDetails(caseFile);
+/** The view of operators: the case file, which is written when somebody asks for it, and search attributes. */
+export function showToOperators(caseFile: () => string, attributes: readonly SearchAttributeUpdatePair[]): void {
+  // The SDK keeps the details as they are given, and writes them as JSON into the answer of its query.
+  setCurrentDetails({ toJSON: caseFile } as unknown as string);
   setSearchAttributes(attributes);
 }
 

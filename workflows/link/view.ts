@@ -89,10 +89,13 @@ function outcomeLine({ outcome, errorType, waitedFor }: LinkState): string {
 /** Shows the case file and the search attributes of the link as it is now. */
 export function show(link: Link): void {
   const state = stateOf(link);
-  showToOperators(caseFileOf(state), [
-    { key: labPhaseKey, value: state.phase },
-    ...attentionAttributes(state.attention),
-    // Set at the start, but perhaps by a backend in another language.
-    ...ofUser(state.userId),
-  ]);
+  showToOperators(
+    () => caseFileOf(state),
+    [
+      { key: labPhaseKey, value: state.phase },
+      ...attentionAttributes(state.attention),
+      // Set at the start, but perhaps by a backend in another language.
+      ...ofUser(state.userId),
+    ],
+  );
 }

@@ -79,9 +79,8 @@ export function bringInLine(review: Review): void {
   clear(review, ({ reason }) => !stands(review, reason), now);
   review.met = review.met.filter((key) => key.startsWith(`${phase}/${since}/`));
   const state = stateOf(review);
-  showToOperators(caseFileOf(state), [
-    { key: labPhaseKey, value: state.phase },
-    ...attentionAttributes(state.attention),
-    ...ofUser(state.userId),
-  ]);
+  showToOperators(
+    () => caseFileOf(state),
+    [{ key: labPhaseKey, value: state.phase }, ...attentionAttributes(state.attention), ...ofUser(state.userId)],
+  );
 }

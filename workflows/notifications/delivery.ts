@@ -298,21 +298,23 @@ function resultOf(delivery: Delivery): messages.DeliveryResult {
   return { source, delivered, discarded, givenUp: delivery.givenUp ?? [] };
 }
 
-/** The case file, and attention while notifications are undelivered. It stays if they were given up or could not be read. */
+/** Shows the case file, and attention while notifications are undelivered. It stays if they were given up or could not be read. */
 function show(delivery: Delivery): void {
-  const { source, undelivered, triedUntil } = stateOf(delivery);
-  const rows = undelivered
-    .slice(0, 50)
-    .map(({ id, type, at, refusedWith }) => [code(id), type, moment(at), String(refusedWith ?? '')]);
-  const details = [
-    `Undelivered notifications of ${code(source)}: **${undelivered.length}**, retried until ${moment(triedUntil)}`,
-    '',
-    ...(rows.length === 0 ? [] : [table(['Id', 'Type', 'Time (UTC)', 'Refused with'], rows)]),
-  ].join('\n');
   const attention = [
     ...(isDone(delivery) && !delivery.givenUp ? [] : ['notifications_undelivered']),
     ...(delivery.unreadable ? ['unreadable_signal'] : []),
   ];
   const since = attention.map(() => iso(delivery.since));
-  showToOperators(details, ofAttention(attention, since));
+  showToOperators(() => caseFileOf(stateOf(delivery)), ofAttention(attention, since));
+}
+
+function caseFileOf({ source, undelivered, triedUntil }: ReturnType<typeof stateOf>): string {
+  const rows = undelivered
+    .slice(0, 50)
+    .map(({ id, type, at, refusedWith }) => [code(id), type, moment(at), String(refusedWith ?? '')]);
+  return [
+    `Undelivered notifications of ${code(source)}: **${undelivered.length}**, retried until ${moment(triedUntil)}`,
+    '',
+    ...(rows.length === 0 ? [] : [table(['Id', 'Type', 'Time (UTC)', 'Refused with'], rows)]),
+  ].join('\n');
 }

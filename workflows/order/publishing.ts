@@ -3,11 +3,11 @@ import { timeOf } from '../entity/alarm.js';
 import { attentionAttributes } from '../entity/attention.js';
 import { showToOperators } from '../entity/operators.js';
 import { announceNews, announceReplacements } from './announcements.js';
-import { currentOrder, type Chain } from './chain.js';
+import { currentOrder, ordersOf, type Chain } from './chain.js';
 import { raiseCriticalResults, remindOfCriticalResults } from './critical-results.js';
 import { askAboutLateArrivals, askAboutWords, clearAnswered } from './questions.js';
 import type { KitOrderRun } from './run.js';
-import { caseFileOf, stateOf } from './view.js';
+import { caseFileOf } from './view.js';
 
 /** Publishes what is known now: questions and alarms for people, notifications for the product, the case file for operators. */
 export function publish(run: KitOrderRun): void {
@@ -25,19 +25,18 @@ export function publish(run: KitOrderRun): void {
 
 /** Shows the case file and the search attributes of the order as it is now. */
 function show(chain: Chain): void {
-  const state = stateOf(chain);
-  const { chain: links, phase, reference, userId, attention } = state;
-  const transactionId = currentOrder(chain).greatest.transaction?.id;
-  showToOperators(caseFileOf(chain, state), [
-    { key: labPhaseKey, value: phase },
-    ofOrders(
-      chain.rootOrderId,
-      state.orderId,
-      links.map(({ orderId }) => orderId),
-    ),
-    ...attentionAttributes(attention),
-    ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
-    ...ofTransaction(transactionId),
-    ...ofUser(userId),
-  ]);
+  const { rootOrderId, reference, attention } = chain;
+  const { orderId, standing, greatest } = currentOrder(chain);
+  const orderIds = ordersOf(chain).map((order) => order.orderId);
+  showToOperators(
+    () => caseFileOf(chain),
+    [
+      { key: labPhaseKey, value: standing.phase },
+      ofOrders(rootOrderId, orderId, orderIds),
+      ...attentionAttributes(attention),
+      ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
+      ...ofTransaction(greatest.transaction?.id),
+      ...ofUser(greatest.userId),
+    ],
+  );
 }

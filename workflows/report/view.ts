@@ -107,12 +107,15 @@ export function bringInLine(job: Job): void {
   clear(job, answeredQuestions(job), now);
   announceNews(job, now);
   const { reference, userId, attention, ending } = job;
-  showToOperators(caseFileOf(job), [
-    { key: labPhaseKey, value: ending === 'superseded' ? supersededPhase : currentPhase(job) },
-    ...attentionAttributes(attention),
-    ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
-    ...ofUser(userId),
-  ]);
+  showToOperators(
+    () => caseFileOf(job),
+    [
+      { key: labPhaseKey, value: ending === 'superseded' ? supersededPhase : currentPhase(job) },
+      ...attentionAttributes(attention),
+      ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
+      ...ofUser(userId),
+    ],
+  );
 }
 
 /** Moving on answers the question of the stage that is over. */
