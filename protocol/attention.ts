@@ -1,7 +1,6 @@
 /**
  * A reason why a person should look, and since when. The state has it, LabAttention its reason; orders, reports,
- * appointments, match reviews and deletions also send notifications of it. What a person may answer to each reason is listed in
- * docs/messages.md.
+ * appointments, match reviews and deletions also send notifications of it. docs/attention.md lists the reasons.
  */
 export interface Attention<Reason extends string> {
   reason: Reason;

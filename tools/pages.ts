@@ -1,4 +1,5 @@
 import { apiReports } from './api-report.js';
+import { attentionPage } from './attention-page.js';
 import { commandsPage } from './commands-page.js';
 import { errorsPage } from './errors-page.js';
 import { jsonSchemas } from './json-schemas/json-schemas.js';
@@ -14,6 +15,7 @@ export async function generatedPages(projectFolder: string): Promise<ReadonlyMap
     ['docs/settings.md', settingsPage()],
     ['docs/lifecycle.md', await lifecyclePage()],
     ['docs/commands.md', commandsPage()],
+    ['docs/attention.md', attentionPage()],
     ['docs/metrics.md', metricsPage()],
     ['docs/policies.md', await policiesPage(projectFolder)],
     ...(await apiReports(projectFolder)),

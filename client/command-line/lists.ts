@@ -1,4 +1,11 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import {
+  appointmentAttention,
+  linkAttention,
+  matchReviewAttention,
+  orderAttention,
+  reportAttention,
+} from '../../protocol/attention-reasons.js';
 import type { AppointmentAttentionReason, AppointmentPhase } from '../../protocol/appointment/messages.js';
 import type { LinkAttentionReason, LinkPhase } from '../../protocol/link/messages.js';
 import type { MatchReviewAttentionReason, MatchReviewPhase } from '../../protocol/match-review/messages.js';
@@ -19,84 +26,42 @@ interface KnownValues<Phase extends string, Reason extends string> {
   /** A phase for the help. */
   example: Phase;
   phases: Readonly<Record<Phase, 'open' | 'end'>>;
-  attention: Readonly<Record<Reason, true>>;
+  attention: Readonly<Record<Reason, unknown>>;
 }
 
 export const ofOrders: KnownValues<OrderPhase | typeof placingPhase, AttentionReason> = {
   what: 'orders',
   example: 'awaiting_registration',
   phases: { placing: 'open', ...orderPhases },
-  attention: {
-    registration_overdue: true,
-    shipping_overdue: true,
-    delivery_overdue: true,
-    return_overdue: true,
-    transit_to_lab_overdue: true,
-    results_overdue: true,
-    collection_overdue: true,
-    problem_persists: true,
-    decision_needed: true,
-    late_arrival: true,
-    unknown_interpretation: true,
-    registered_another_order: true,
-    reference_conflict: true,
-    foreign_order: true,
-    cancellation_failed: true,
-    replacement_failed: true,
-    order_unreadable: true,
-    critical_result: true,
-    notifications_undelivered: true,
-    unreadable_signal: true,
-    ambiguous_order: true,
-    placing_delayed: true,
-  },
+  attention: orderAttention,
 };
 
 export const ofLinks: KnownValues<LinkPhase, LinkAttentionReason> = {
   what: 'links',
   example: 'awaiting_code',
   phases: linkPhases,
-  attention: { connection_unconfirmed: true, notifications_undelivered: true, unreadable_signal: true },
+  attention: linkAttention,
 };
 
 export const ofReports: KnownValues<ReportPhase | typeof supersededPhase, ReportAttentionReason> = {
   what: 'reports',
   example: 'in_review',
   phases: reportPhases,
-  attention: {
-    parsing_overdue: true,
-    review_overdue: true,
-    reference_conflict: true,
-    ambiguous_job: true,
-    notifications_undelivered: true,
-    unreadable_signal: true,
-    upload_delayed: true,
-  },
+  attention: reportAttention,
 };
 
 export const ofAppointments: KnownValues<AppointmentPhase, AppointmentAttentionReason> = {
   what: 'appointments',
   example: 'awaiting_choice',
   phases: appointmentPhases,
-  attention: {
-    confirmation_overdue: true,
-    visit_overdue: true,
-    order_cancelled: true,
-    notifications_undelivered: true,
-    unreadable_signal: true,
-  },
+  attention: appointmentAttention,
 };
 
 export const ofMatchReviews: KnownValues<MatchReviewPhase, MatchReviewAttentionReason> = {
   what: 'reviews',
   example: 'awaiting_decision',
   phases: matchReviewPhases,
-  attention: {
-    decision_needed: true,
-    service_review_overdue: true,
-    notifications_undelivered: true,
-    unreadable_signal: true,
-  },
+  attention: matchReviewAttention,
 };
 
 /** The options that narrow a list. */

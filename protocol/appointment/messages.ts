@@ -139,16 +139,12 @@ export type AppointmentOutcome =
   /** An operator ended the workflow; at the service everything is as it was. */
   | 'abandoned';
 
-/** The reason why a person should look. */
+/** The reason why a person should look: docs/attention.md. */
 export type AppointmentAttentionReason =
-  /** Pending for longer than `confirmationWait`. */
   | 'confirmation_overdue'
-  /** The time is over, and nobody reported a blood draw. */
   | 'visit_overdue'
-  /** The order was cancelled, and its appointment at a service centre was not: cancel it, unless the order comes back. */
   | 'order_cancelled'
   | 'notifications_undelivered'
-  /** A signal could not be decrypted with the worker's keys, and was dropped. */
   | 'unreadable_signal';
 
 /** The order's appointment. Address, visitor and notes stay in the service. */

@@ -100,18 +100,13 @@ export interface UndoReport {
   lostConnections?: string[];
 }
 
-/** The reason why a person should look. */
+/** The reason why a person should look: docs/attention.md. */
 export type DeletionAttentionReason =
-  /** The service has not taken the deletion for an hour; it goes on trying. */
   | 'deletion_delayed'
-  /** The grace period is over, and for an hour the service has not shown if the user is gone; it keeps asking. */
   | 'confirmation_delayed'
-  /** The user is gone, and the health data could not be erased for an hour; it goes on trying. */
   | 'erasure_delayed'
-  /** An undo got no answer, and for an hour the service has not shown its result; it keeps asking. */
   | 'undo_doubtful'
   | 'notifications_undelivered'
-  /** A signal could not be decrypted with the worker's keys, and was dropped. */
   | 'unreadable_signal';
 
 /** The answer of every update and the query. Nothing personal. */

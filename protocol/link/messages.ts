@@ -87,12 +87,8 @@ export type LinkOutcome =
   | 'expired'
   | 'cancelled';
 
-/** Neither is notified: they stand in the state, and in LabAttention. */
-export type LinkAttentionReason =
-  | 'connection_unconfirmed'
-  | 'notifications_undelivered'
-  /** A signal could not be decrypted with the worker's keys, and was dropped. */
-  | 'unreadable_signal';
+/** The reason why a person should look: docs/attention.md. None is notified: they stand in the state, and in LabAttention. */
+export type LinkAttentionReason = 'connection_unconfirmed' | 'notifications_undelivered' | 'unreadable_signal';
 
 /** The answer of `state` and most updates. It contains neither token nor URL nor code. */
 export interface LinkState {

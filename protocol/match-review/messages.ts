@@ -84,14 +84,11 @@ export type MatchReviewOutcome =
   /** An operator ended the workflow; at the service everything is as it was. */
   | 'abandoned';
 
-/** The reason why a person should look. */
+/** The reason why a person should look: docs/attention.md. */
 export type MatchReviewAttentionReason =
-  /** A result waits for a decision. */
   | 'decision_needed'
-  /** The service's staff have taken longer than `serviceReviewDeadline`. */
   | 'service_review_overdue'
   | 'notifications_undelivered'
-  /** A signal could not be decrypted with the worker's keys, and was dropped. */
   | 'unreadable_signal';
 
 /** The answer of `state` and the updates. Nothing personal: patient, candidates and notes stay in the service. */

@@ -22,7 +22,7 @@ export type OrderPhase =
   /** A top-level status that is not known yet. */
   | 'unknown';
 
-/** The reason why a person should look. */
+/** The reason why a person should look: docs/attention.md. */
 export type AttentionReason =
   | 'registration_overdue'
   | 'shipping_overdue'
@@ -30,35 +30,21 @@ export type AttentionReason =
   | 'return_overdue'
   | 'transit_to_lab_overdue'
   | 'results_overdue'
-  /** An order by another collection method than a kit has no sample at the lab yet. */
   | 'collection_overdue'
-  /** A problem in transit or a blocked sample outlasted the policy's limit: answer with `resolveProblem`. */
   | 'problem_persists'
-  /** The kit is lost, undeliverable or its sample unusable, and the policy asks: answer with `resolveProblem`. */
   | 'decision_needed'
-  /** A kit that had been given up moves again while its replacement is under way. */
   | 'late_arrival'
-  /** The service registered a different order than the one that was named. */
   | 'registered_another_order'
-  /** A second reference claims this order. */
   | 'reference_conflict'
-  /** Another user's order names this chain in its passthrough: it is followed by itself. */
   | 'foreign_order'
-  /** The placing was cancelled when its order was there already, and the order could not be cancelled either. */
   | 'cancellation_failed'
   | 'replacement_failed'
-  /** A decision is due, and the service has not shown the order for a day, or refuses to: nothing is decided meanwhile. */
   | 'order_unreadable'
-  /** The service describes the results in an unknown word, which may be an alarm: read them, then answer with `resolveProblem`, `wait`. */
   | 'unknown_interpretation'
-  /** The service reported a critical result: answer with `acknowledgeCriticalResult`, and nothing else. */
   | 'critical_result'
   | 'notifications_undelivered'
-  /** A signal could not be decrypted with the worker's keys, and was dropped. */
   | 'unreadable_signal'
-  /** More than one order could be the one that an earlier attempt created: nothing was created. */
   | 'ambiguous_order'
-  /** The service has not taken the order for an hour, or refuses the worker's key, or an operator has stopped placing; placing keeps trying. */
   | 'placing_delayed';
 
 export interface OrderAttention extends Attention<AttentionReason> {

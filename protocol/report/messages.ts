@@ -52,19 +52,14 @@ export type ReportPhase =
   | 'completed'
   | 'failed';
 
-/** The reason why a person should look. */
+/** The reason why a person should look: docs/attention.md. */
 export type ReportAttentionReason =
-  /** Neither a result nor a review by `parsingDeadline`. */
   | 'parsing_overdue'
   | 'review_overdue'
-  /** A second reference claims this job. */
   | 'reference_conflict'
-  /** No submission has claimed this job, and it is not certain if an upload whose answer was lost made it. */
   | 'ambiguous_job'
   | 'notifications_undelivered'
-  /** A signal could not be decrypted with the worker's keys, and was dropped. */
   | 'unreadable_signal'
-  /** On `submitReport`: the file has not been uploaded for an hour, or the service refuses the worker's key; it goes on trying. */
   | 'upload_delayed';
 
 /** A status, and when this workflow learnt of it: the service itself gives no time. */

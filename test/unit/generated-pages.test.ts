@@ -26,6 +26,7 @@ test('every generated page is as its sources have it, and so are the schemas of 
     'docs/settings.md',
     'docs/lifecycle.md',
     'docs/commands.md',
+    'docs/attention.md',
     'docs/metrics.md',
     'docs/policies.md',
     ...reports,

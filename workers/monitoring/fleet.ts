@@ -126,7 +126,7 @@ function fleetGauges(registry: Registry) {
     }),
     attention: new Gauge({
       name: 'labops_attention',
-      help: 'Running workflows that need a person, by reason (docs/messages.md). A workflow with two reasons counts twice. Reasons and ages are read from at most 5,000 workflows; labops_workflows_with_attention counts all.',
+      help: 'Running workflows that need a person, by reason (docs/attention.md). A workflow with two reasons counts twice. Reasons and ages are read from at most 5,000 workflows; labops_workflows_with_attention counts all.',
       labelNames: ['workflow_type', 'reason'],
       registers,
     }),

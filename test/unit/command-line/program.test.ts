@@ -46,7 +46,7 @@ describe('wrong usage exits with 2, prints nothing on standard output, and says 
     ['orders lst', /^UsageError: unknown command 'lst' \(Did you mean list\?\)\. /],
     ['orders list --limt 3', /unknown option '--limt'/],
     ['orders list --phase bogus', /Unknown phase bogus\. Known phases: placing, preparing, awaiting_registration, /],
-    ['orders list --attention bogus', /Unknown reason bogus\. Known reasons: registration_overdue, /],
+    ['orders list --attention bogus', /Unknown reason bogus\. Known reasons: shipping_overdue, /],
     ['webhooks list --org-id o --team-id t --environment bogus', /Allowed choices are production, sandbox/],
     ...['0', '1.5'].map((n): [string, RegExp] => [`orders list --limit ${n}`, /must be a whole number above 0/]),
     ['orders list --timeout soon', /must be a duration with its unit, such as 90s or 5m, from 1s to 365d/],

@@ -11,7 +11,6 @@ import {
   type NotificationOf,
 } from '../../../client/notifications/index.js';
 import { signWebhook } from '../../../client/testing.js';
-import { ofAppointments, ofLinks, ofMatchReviews, ofOrders, ofReports } from '../../../client/command-line/lists.js';
 import { answers, probeBody } from '../../../client/notifications/answers.js';
 import { httpAnswer } from '../../../client/webhooks/endpoint.js';
 import type { OrderPhase } from '../../../protocol/order/state.js';
@@ -270,12 +269,4 @@ test('docs/messages.md names every type', async () => {
       });
     });
   expect(documented.toSorted()).toEqual(Object.keys(notificationTypes).toSorted());
-});
-
-test('docs/messages.md names every reason for attention', async () => {
-  const text = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
-  const reasons = [ofOrders, ofLinks, ofReports, ofAppointments, ofMatchReviews].flatMap(({ attention }) =>
-    Object.keys(attention),
-  );
-  expect(reasons.filter((reason) => !text.includes(`\`${reason}\``))).toEqual([]);
 });
