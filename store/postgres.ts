@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Pool, type PoolClient } from 'pg';
 import { type Database, serverAnswer, type Parameter, storeFailure, type Transaction } from './database.js';
 
@@ -23,7 +24,7 @@ export function postgres(databaseUrl: string, poolSize: number = usualPoolSize):
   return {
     query: (sql, parameters) => guarded(() => rowsOf(reading, sql, parameters)),
     transaction: (work) => guarded(() => transact(writing, work)),
-    write: (sql, parameters) => guarded(() => rowsOf(writing, sql, parameters)),
+    write: (sql, parameters) => guarded(() => preparedRowsOf(writing, sql, parameters)),
     // Autovacuum does it in time, and the operator's WAL archive and backups are beyond us (docs/health-data.md).
     scrub: () => Promise.resolve(),
     close: async () => {
@@ -102,6 +103,16 @@ async function rowsOf<Row extends object>(
   parameters: readonly Parameter[] = [],
 ): Promise<Row[]> {
   return (await client.query<Row>(sql, [...parameters])).rows;
+}
+
+/** The same, prepared once for each connection: the server does not plan the statement again for every event. */
+async function preparedRowsOf<Row extends object>(
+  pool: Pool,
+  sql: string,
+  parameters: readonly Parameter[],
+): Promise<Row[]> {
+  const name = createHash('sha256').update(sql).digest('hex').slice(0, 32);
+  return (await pool.query<Row>({ name, text: sql, values: [...parameters] })).rows;
 }
 
 async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {

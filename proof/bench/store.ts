@@ -25,6 +25,8 @@ export const store: Measure = {
     if (programs === undefined) throw new Error(`The measure "store" needs PostgreSQL: ${installCommand}`);
     const server = await startPostgres(programs);
     const pool = new Pool({ connectionString: server.url, max: atOnce });
+    // The server may end before the pool's last connections have.
+    pool.on('error', () => undefined);
     const kept = await openStore({ databaseUrl: server.url }, { referenceKeys: keys });
     try {
       await pool.query(bareTables);
