@@ -1,5 +1,5 @@
 import type { Logger as TemporalLogger, LogLevel } from '@temporalio/common';
-import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
+import { type DestinationStream, type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino';
 
 /** Names of properties with secrets or personal data; their values are not logged. */
 const confidential = new Set([
@@ -27,7 +27,7 @@ const confidential = new Set([
 const deepest = 6;
 
 /**
- * One JSON line for each event, on standard output unless configured otherwise. Redacts the path that leads to a
+ * One JSON line for each event, on standard output unless configured otherwise, with the level's name and the time in ISO 8601. Redacts the path that leads to a
  * confidential name, at any depth. Not by pino's own list of paths: it needs one for each name and depth, and made a
  * line take 89 microseconds instead of 3 (measured), more than the rest of a webhook's way through the handler.
  */
@@ -35,7 +35,8 @@ export function createLog(level: string, name: string, destination?: Destination
   const options: LoggerOptions = {
     name,
     level,
-    formatters: { log: redactedFields },
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }), log: redactedFields },
     serializers: { err: (error: unknown) => redacted(error, 1) },
   };
   return destination ? pino(options, destination) : pino(options);

@@ -84,7 +84,7 @@ test('token, URL, code, hint, user name and password are in no log, ID, search a
     ingress: lab.ingress.output(),
     sandbox: lab.sandboxOutput + JSON.stringify(await lab.sandbox.requests()),
   };
-  expect(logs.worker, 'debug').toMatch(/"level":20/);
+  expect(logs.worker, 'debug').toMatch(/"level":"debug"/);
   expect(logs.worker).toContain('LinkRefused');
   expect(logs.sandbox).toContain(completeMfaPath);
   for (const user of users) {

@@ -154,7 +154,7 @@ test('nothing personal is in a history without a registration, in an ID, a searc
     reads += 1;
   }
   expect(reads).toBeGreaterThan(4);
-  expect(lab.worker.output()).toMatch(/"level":20/);
+  expect(lab.worker.output()).toMatch(/"level":"debug"/);
   expect(lab.worker.output()).not.toMatch(personal);
   expect(lab.ingress.output()).toContain(orderId);
   expect(lab.ingress.output()).not.toMatch(personal);

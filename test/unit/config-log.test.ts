@@ -37,7 +37,15 @@ describe('the log', () => {
     const { lines, log } = written();
     temporalLogger(log).warn('No workflows registered, not polling for workflow tasks');
     temporalLogger(log).warn('No activities registered, not polling for activity tasks');
-    expect(lines.map(({ level }) => level)).toEqual([20, 40]);
+    expect(lines.map(({ level }) => level)).toEqual(['debug', 'warn']);
+  });
+
+  test('names its levels, and writes times in ISO 8601', () => {
+    const { lines, log } = written();
+    log.info('written');
+    const [line] = lines;
+    expect(line).toMatchObject({ level: 'info', name: 'test', msg: 'written' });
+    expect(new Date(String(line?.['time'])).toISOString()).toBe(line?.['time']);
   });
 
   test('describes an error and its causes, without what the service said in details and fields', () => {
@@ -92,9 +100,9 @@ describe('the log', () => {
     logger.log('ERROR', 'bad');
     logger.trace('detail', { token: 'hidden' });
     expect(lines).toMatchObject([
-      { level: 40, workflowId: 'kit-order/1', err: { message: 'broken' }, msg: 'careful' },
-      { level: 50, msg: 'bad' },
-      { level: 10, token: '[redacted]', msg: 'detail' },
+      { level: 'warn', workflowId: 'kit-order/1', err: { message: 'broken' }, msg: 'careful' },
+      { level: 'error', msg: 'bad' },
+      { level: 'trace', token: '[redacted]', msg: 'detail' },
     ]);
   });
 });

@@ -14,7 +14,7 @@ function written() {
 test('a process without keys logs a warning in plain words', () => {
   const { lines, log } = written();
   expect(dataConverterOf(undefined, log)).toEqual({});
-  expect(lines).toMatchObject([{ level: 40 }]);
+  expect(lines).toMatchObject([{ level: 'warn' }]);
   expect(lines[0]?.msg).toMatch(/NOT encrypted: LABOPS_ENCRYPTION_KEYS is not set/);
 });
 
@@ -26,8 +26,8 @@ test('a process with keys warns of unencrypted payloads, after 1, 10 and 100 of 
   expect(lines).toEqual([]);
   for (let n = 0; n < 120; n += 1) await codec?.decode([defaultPayloadConverter.toPayload('readable')]);
   expect(lines.map(({ level, payloads }) => ({ level, payloads }))).toEqual([
-    { level: 40, payloads: 1 },
-    { level: 40, payloads: 10 },
-    { level: 40, payloads: 100 },
+    { level: 'warn', payloads: 1 },
+    { level: 'warn', payloads: 10 },
+    { level: 'warn', payloads: 100 },
   ]);
 });
