@@ -112,7 +112,7 @@ export {
 } from './operators/errors.js';
 export { EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid } from './config.js';
 export { KeyRingInvalid } from './encryption/key-ring.js';
-export { EncryptionKeyUnknown, PayloadNotAuthentic } from './encryption/payload-codec.js';
+export { EncryptionKeyUnknown, PayloadMisplaced, PayloadNotAuthentic } from './encryption/payload-codec.js';
 export { WebhookSecretInvalid } from '../service/webhooks/signature.js';
 export { ProxyInvalid } from '../service/http/proxy.config.js';
 export {

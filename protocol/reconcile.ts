@@ -16,6 +16,11 @@ export function reconcileScheduleId(taskQueue: string): string {
   return `reconcile-orders/${taskQueue}`;
 }
 
+/** The schedule that has started a workflow of this ID: the server appends the time of each run. Any other ID is its own. */
+export function scheduleOfRun(workflowId: string): string {
+  return /^(reconcile-orders\/.+)-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.exec(workflowId)?.[1] ?? workflowId;
+}
+
 /** One run for one range of one service account, however often it is asked for at once. */
 export function reconcileOrdersId(taskQueue: string, { from, to }: { from: string; to: string }): string {
   return `reconcile-orders/${taskQueue}/${from}/${to}`;

@@ -17,6 +17,8 @@ interface Marked {
     refused: boolean;
     /** The key that this worker lacks. */
     keyId?: string;
+    /** True if it was encrypted for another workflow or another namespace: no key makes it readable here. */
+    misplaced?: boolean;
     /** Absent if nothing came, or if it cannot be decrypted. */
     value?: unknown;
   };

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Payload } from '@temporalio/common';
+import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -55,6 +55,9 @@ export async function startCodecServer(
   };
 }
 
+const directions = ['encode', 'decode'] as const;
+type Direction = (typeof directions)[number];
+
 interface Serving {
   limits: HttpLimits;
   ready: () => Promise<Readiness>;
@@ -67,7 +70,7 @@ function routes(config: CodecServerConfig, log: Logger, { limits, ready, monitor
   const count = monitoring && observeConversions(monitoring.registry);
   app.get('/health', () => ({ status: 'up' }));
   app.get('/ready', async (_request, reply) => answerReadiness(reply, await ready()));
-  for (const direction of ['encode', 'decode'] as const) {
+  for (const direction of directions) {
     app.options(`/${direction}`, {
       onRequest: async (request, reply) => {
         requireOrigin(config, request, reply);
@@ -82,11 +85,14 @@ function routes(config: CodecServerConfig, log: Logger, { limits, ready, monitor
       // A hook before any parsing, as above: nothing is read from callers without access.
       onRequest: async (request, reply) => {
         requireOrigin(config, request, reply);
-        requireToken(config, request);
+        requireToken(config, direction, request);
       },
       onResponse: async (_request, reply) => count?.(direction, reply.statusCode),
       handler: async (request) => {
-        const converted = await codec[direction](readPayloads(request.body));
+        const payloads = readPayloads(request.body);
+        const converted = await (direction === 'encode'
+          ? codec.encode(payloads, placeOf(request))
+          : codec.decode(payloads));
         log.debug({ direction, payloads: converted.length }, 'converted');
         return { payloads: converted.map(jsonOf) };
       },
@@ -142,11 +148,27 @@ function requireOrigin({ allowedOrigins }: CodecServerConfig, request: FastifyRe
   reply.header('access-control-allow-credentials', 'true');
 }
 
-function requireToken({ token }: CodecServerConfig, request: FastifyRequest): void {
-  if (token === undefined) return;
+/** The people who may read need not be allowed to write. The token for `/encode` also reads: the command line sends one for both. */
+function requireToken({ token, encodeToken }: CodecServerConfig, direction: Direction, request: FastifyRequest): void {
   const [, given = ''] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
-  if (timingSafeEqual(digest(given), digest(token))) return;
-  throw new Refused(401, 'The header Authorization: Bearer … is missing, or is not the CODEC_TOKEN of this server');
+  const isGiven = (expected: string | undefined) =>
+    expected !== undefined && timingSafeEqual(digest(given), digest(expected));
+  if (isGiven(encodeToken)) return;
+  if (direction === 'encode') {
+    if (encodeToken === undefined)
+      throw new Refused(403, 'This server only decodes: to encode, set CODEC_ENCODE_TOKEN');
+    throw new Refused(401, `${noToken} CODEC_ENCODE_TOKEN of this server`);
+  }
+  if (token !== undefined && !isGiven(token)) throw new Refused(401, `${noToken} CODEC_TOKEN of this server`);
+}
+
+const noToken = 'The header Authorization: Bearer … is missing, or is not the';
+
+/** The command line names its namespace, and no workflow. */
+function placeOf(request: FastifyRequest): NonNullable<Parameters<PayloadCodec['encode']>[1]> {
+  const namespace = request.headers['x-namespace'];
+  if (typeof namespace === 'string' && namespace !== '') return { type: 'activity', namespace, isLocal: false };
+  throw new Refused(400, 'The header X-Namespace is missing: what is encoded belongs to a namespace');
 }
 
 /** A digest has the same length whatever is given, as the comparison requires. */

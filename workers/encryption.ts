@@ -2,7 +2,12 @@ import { fileURLToPath } from 'node:url';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import type { InjectedSinks } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { EncryptionKeyUnknown, isEncrypted, labDataConverter } from '../client/encryption/payload-codec.js';
+import {
+  EncryptionKeyUnknown,
+  isEncrypted,
+  labDataConverter,
+  PayloadMisplaced,
+} from '../client/encryption/payload-codec.js';
 import type { Encryption } from '../client/config.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import { markKey, requiredMetadata, type Mark } from '../protocol/unencrypted.js';
@@ -78,7 +83,8 @@ async function decodedOrMarked(
     return marked({ fault: 'unencrypted', refused }, text === '' ? '' : `,"value":${isJson(text) ? text : 'null'}`);
   } catch (error) {
     const missing = error instanceof EncryptionKeyUnknown && { keyId: error.keyId };
-    return marked({ fault: 'unreadable', refused: true, ...missing });
+    const misplaced = error instanceof PayloadMisplaced && { misplaced: true };
+    return marked({ fault: 'unreadable', refused: true, ...missing, ...misplaced });
   }
 }
 

@@ -102,7 +102,12 @@ async function replaySample(count: number): Promise<void> {
   try {
     const client = new Client({ connection, namespace, ...conversion });
     const bundle = await workflowBundle('readable');
-    const options = { workflowBundle: bundle, ...markingUnencrypted(conversion ?? {}, config.encryption, log) };
+    // The SDK's type does not have the namespace, which payloads are bound to, but its replayer takes it.
+    const options = {
+      namespace,
+      workflowBundle: bundle,
+      ...markingUnencrypted(conversion ?? {}, config.encryption, log),
+    };
     const replays = await replayOpen(client, config.taskQueue, options, count);
     for (const line of linesOf(replays)) process.stdout.write(`${line}\n`);
     const differing = replays.flatMap((replay) => replay.differing).length;

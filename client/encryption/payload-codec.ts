@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
+import { scheduleOfRun } from '../../protocol/reconcile.js';
 import { misconfigured } from '../../service/lab-operations-error.js';
 import type { EncryptionKey, KeyRing } from './key-ring.js';
 
@@ -17,7 +18,10 @@ export class EncryptionKeyUnknown extends misconfigured(
   }
 }
 
-/** An encrypted payload cannot be decrypted: it was changed or truncated, or its key id now belongs to another key. */
+/**
+ * An encrypted payload cannot be decrypted: it was changed or truncated, its key id now belongs to another key, or the place that it
+ * names is not the one that it was encrypted for.
+ */
 export class PayloadNotAuthentic extends misconfigured(
   'PayloadNotAuthentic',
   "Set LABOPS_ENCRYPTION_KEYS to the worker's keys (docs/operations.md).",
@@ -27,6 +31,12 @@ export class PayloadNotAuthentic extends misconfigured(
   }
 }
 
+/** A payload was encrypted for another workflow or another namespace: somebody who can write to Temporal has moved it. */
+export class PayloadMisplaced extends misconfigured(
+  'PayloadMisplaced',
+  "Set TEMPORAL_NAMESPACE to the worker's. If it is the same, find out who else writes to the namespace (docs/operations.md).",
+) {}
+
 export interface PayloadCodecOptions {
   /** Receives the number of payloads of a message that were not encrypted and were accepted as they are. */
   onUnencrypted?: (count: number) => void;
@@ -35,6 +45,14 @@ export interface PayloadCodecOptions {
 /** The encoding that marks our payloads; Temporal's own samples use the same name. */
 export const encryptedEncoding = 'binary/encrypted';
 const keyIdName = 'encryption-key-id';
+const namespaceName = 'namespace';
+const workflowIdName = 'workflow-id';
+
+/** The place that a payload is bound to. Without a workflow it belongs to every workflow of the namespace. */
+interface Place {
+  readonly namespace?: string;
+  readonly workflowId?: string;
+}
 
 const cipherName = 'aes-256-gcm';
 const nonceBytes = 12;
@@ -43,8 +61,11 @@ const tagBytes = 16;
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 /**
- * Encrypts whole payloads, their metadata included, with AES-256-GCM; data is nonce (12 bytes), ciphertext, tag (16),
- * and the key's id is authenticated with it.
+ * Encrypts whole payloads, their metadata included, with AES-256-GCM; data is nonce (12 bytes), ciphertext, tag (16). The key's id,
+ * the namespace and the workflow's id stand beside it in clear, and are authenticated.
+ *
+ * The SDK says which workflow a payload belongs to. If it says so when it decodes, a payload of another one is refused; the codec
+ * server and other languages decrypt by what the payload says.
  *
  * Nonces are random, so one key may encrypt 2^32 payloads (NIST SP 800-38D, 8.3): some forty million orders. Change keys
  * long before, once a year. A key derived for each payload would lift that bound, but backends in other languages write
@@ -56,27 +77,30 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 export function createPayloadCodec(ring: KeyRing, options: PayloadCodecOptions = {}): PayloadCodec {
   const keys = new Map(ring.map(({ id, key }) => [id, key]));
   return {
-    encode: (payloads) => Promise.resolve(payloads.map((payload) => encrypt(payload, ring[0]))),
+    encode: (payloads, context) => Promise.resolve(payloads.map((payload) => encrypt(payload, ring[0], context))),
     // Asynchronous, so unreadable payloads reject.
-    decode: async (payloads) => {
+    decode: async (payloads, context) => {
       const unencrypted = payloads.filter((payload) => !isEncrypted(payload) && !isServersOwn(payload)).length;
       if (unencrypted > 0) options.onUnencrypted?.(unencrypted);
-      return payloads.map((payload) => (isEncrypted(payload) ? decrypt(payload, keys) : payload));
+      return payloads.map((payload) => (isEncrypted(payload) ? decrypt(payload, keys, context) : payload));
     },
   };
 }
 
-function encrypt(payload: Payload, { id, key }: EncryptionKey): Payload {
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv(cipherName, key, nonce, { authTagLength: tagBytes }).setAAD(utf8(id));
-  const text = cipher.update(PayloadMessage.encode(payload).finish());
-  return {
-    metadata: { encoding: utf8(encryptedEncoding), [keyIdName]: utf8(id) },
-    data: Buffer.concat([nonce, text, cipher.final(), cipher.getAuthTag()]),
+function encrypt(payload: Payload, { id, key }: EncryptionKey, { namespace, workflowId }: Place = {}): Payload {
+  const metadata = {
+    encoding: utf8(encryptedEncoding),
+    [keyIdName]: utf8(id),
+    ...(namespace !== undefined && { [namespaceName]: utf8(namespace) }),
+    ...(workflowId !== undefined && { [workflowIdName]: utf8(workflowId) }),
   };
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv(cipherName, key, nonce, { authTagLength: tagBytes }).setAAD(authenticated(metadata));
+  const text = cipher.update(PayloadMessage.encode(payload).finish());
+  return { metadata, data: Buffer.concat([nonce, text, cipher.final(), cipher.getAuthTag()]) };
 }
 
-function decrypt({ metadata, data }: Payload, keys: ReadonlyMap<string, KeyObject>): Payload {
+function decrypt({ metadata, data }: Payload, keys: ReadonlyMap<string, KeyObject>, here: Place | undefined): Payload {
   const id = textOf(metadata?.[keyIdName]);
   const key = keys.get(id);
   if (!key) throw new EncryptionKeyUnknown(shown(id));
@@ -84,7 +108,7 @@ function decrypt({ metadata, data }: Payload, keys: ReadonlyMap<string, KeyObjec
   if (bytes.length < nonceBytes + tagBytes) throw new PayloadNotAuthentic(id);
   const tagAt = bytes.length - tagBytes;
   const cipher = createDecipheriv(cipherName, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
-    .setAAD(utf8(id))
+    .setAAD(authenticated(metadata))
     .setAuthTag(bytes.subarray(tagAt));
   const text = cipher.update(bytes.subarray(nonceBytes, tagAt));
   try {
@@ -92,7 +116,33 @@ function decrypt({ metadata, data }: Payload, keys: ReadonlyMap<string, KeyObjec
   } catch {
     throw new PayloadNotAuthentic(id);
   }
+  const bound = { namespace: textOf(metadata?.[namespaceName]), workflowId: textOf(metadata?.[workflowIdName]) };
+  if (here && !isBoundTo(bound, here)) {
+    throw new PayloadMisplaced(`A payload that was encrypted for ${placeName(bound)} came to ${placeName(here)}`);
+  }
   return PayloadMessage.decode(text);
+}
+
+/** Each part with its length before it (4 bytes, big-endian), so different places never have the same bytes. What is absent is empty. */
+function authenticated(metadata: Payload['metadata']): Uint8Array {
+  const parts = [keyIdName, namespaceName, workflowIdName].map((name) => metadata?.[name] ?? new Uint8Array());
+  return Buffer.concat(
+    parts.flatMap((part) => {
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(part.length);
+      return [length, part];
+    }),
+  );
+}
+
+/** The runs of a schedule are one place: each gets what belongs to the schedule, and the result of the run before it. */
+function isBoundTo(bound: Required<Place>, here: Place): boolean {
+  if (bound.namespace !== here.namespace) return false;
+  return bound.workflowId === '' || scheduleOfRun(bound.workflowId) === scheduleOfRun(here.workflowId ?? '');
+}
+
+function placeName({ namespace = '', workflowId = '' }: Place): string {
+  return `${workflowId === '' ? 'any workflow' : `the workflow ${workflowId}`} of the namespace "${namespace}"`;
 }
 
 /** True if a payload is one of ours, whichever key it names. */

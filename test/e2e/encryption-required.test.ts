@@ -119,6 +119,41 @@ test('input that cannot be decrypted stops nothing: a signal is dropped, a perso
   expect(lab.worker.output()).not.toMatch(/Nondeterminism|Failed to process/i);
 });
 
+test('a payload that was moved to another workflow is refused like one that cannot be decrypted', async () => {
+  const [victim, other] = [await lab.place(), await lab.place()];
+  const { workflowService } = lab.rig.client.connection;
+  const to = (workflowId: string) => ({ namespace: lab.rig.namespace, workflowExecution: { workflowId } });
+  const victimId = kitOrderId(victim.orderId);
+  await lab.sandbox.move(other.orderId, 'cancelled');
+  await expect.poll(async () => (await other.handle.state()).phase, patience).toBe('cancelled');
+  const events = (await raw(kitOrderId(other.orderId)).fetchHistory()).events ?? [];
+  const input = events.flatMap(({ workflowExecutionSignaledEventAttributes: signal }) => signal?.input ?? [])[0];
+  expect(input?.payloads).toHaveLength(1);
+
+  const moved = { ...to(victimId), identity: 'mover', input: input ?? {} };
+  await workflowService.signalWorkflowExecution({ ...moved, signalName: 'orderChanged', requestId: randomUUID() });
+  const cancelling = workflowService.updateWorkflowExecution({
+    ...to(victimId),
+    request: { meta: { updateId: randomUUID(), identity: 'mover' }, input: { name: 'cancel', args: input ?? {} } },
+    waitPolicy: { lifecycleStage: 3 },
+  });
+  expect((await cancelling).outcome?.failure).toMatchObject({ encodedAttributes: expect.anything() as object });
+  await expect
+    .poll(async () => (await victim.handle.state()).attention, patience)
+    .toMatchObject([{ reason: 'unreadable_signal' }]);
+  expect(await victim.handle.state()).toMatchObject({ phase: 'awaiting_registration' });
+
+  const workflowId = kitOrderId(randomUUID());
+  const start = events[0]?.workflowExecutionStartedEventAttributes;
+  await workflowService.startWorkflowExecution({
+    ...to(workflowId),
+    ...{ workflowId, workflowType: { name: 'kitOrder' }, taskQueue: { name: lab.rig.taskQueue } },
+    ...{ requestId: randomUUID(), identity: 'mover', input: start?.input ?? {} },
+  });
+  await lab.worker.waitFor(/the start of this workflow cannot be read: it was encrypted for another place/);
+  await raw(workflowId).terminate();
+});
+
 test('an invented order as the result of an activity counts as a lost answer if it is not encrypted', async () => {
   const reference = `forged-${randomUUID()}`;
   const action = { kind: 'delay', delayMs: 3_000, phase: 'before_work' } as const;

@@ -21,7 +21,7 @@ import { startBuilt } from '../rig/built.js';
 import { eventually } from '../rig/eventually.js';
 import { kitFor, personal, registration } from '../rig/cast.js';
 import { answer, labops, labopsProcess } from './labops.js';
-import { expectNothingReadable, pathsOf } from './raw-history.js';
+import { expectNothingReadable, pathsOf, placesOf } from './raw-history.js';
 import { encryptionKeys, managementKey, oldKey, patience, stack } from './stack.js';
 
 const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
@@ -88,6 +88,9 @@ async function expectEncrypted(workflowIds: readonly string[]): Promise<void> {
     ),
   );
   for (const message of [...histories, ...descriptions]) expectNothingReadable(message, 'invented', personal);
+  for (const [index, workflowId] of workflowIds.entries()) {
+    expect([...placesOf([histories[index], descriptions[index]])]).toEqual([`${lab.rig.namespace} ${workflowId}`]);
+  }
   const paths = histories.flatMap((history) => pathsOf(history));
   for (const place of places) {
     expect(paths.filter((path) => path.includes(place)).length, place).toBeGreaterThan(0);

@@ -108,6 +108,18 @@ test.skipIf(!isPossible)(
   },
 );
 
+test.skipIf(!isPossible)("the Python codec reads and refuses what the project's own does", async () => {
+  const { vectors } = JSON.parse(readFileSync(join(example, '..', 'encryption-vectors.json'), 'utf8')) as {
+    vectors: unknown[];
+  };
+  const checked = await startProcess(python, ['encryption_vectors.py'], {
+    cwd: example,
+    env: { PYTHONDONTWRITEBYTECODE: '1' },
+  });
+  expect(await checked.exit, checked.output()).toEqual({ code: 0, signal: null });
+  expect(checked.output()).toBe(`${vectors.length} vectors\n`);
+});
+
 test.skipIf(!isPossible)('the results of an order that the service has not accepted yet are a conflict', async () => {
   const down = { kind: 'answer', status: 503, body: { detail: 'try again later' } } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: down });

@@ -34,6 +34,13 @@ export function pathsOf(message: object): string[] {
   return everyObject(message).flatMap(({ path, value }) => (isPayload(value) ? [path] : []));
 }
 
+/** The places that a message's payloads are bound to, as `<namespace> <workflow id>`. */
+export function placesOf(message: object): Set<string> {
+  const payloads = everyObject(message).filter(({ path, value }) => !searchable.test(path) && isPayload(value));
+  const metadata = payloads.map(({ value }) => (value as Payload).metadata ?? {});
+  return new Set(metadata.map((each) => `${text(each['namespace'])} ${text(each['workflow-id'])}`));
+}
+
 /**
  * Expects that every payload of a message is encrypted with the key, every failure's message and stack trace among
  * them, and that nothing unreadable appears in it.

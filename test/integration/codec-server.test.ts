@@ -12,6 +12,8 @@ const newKey = () => `${randomBytes(4).toString('hex')}:${randomBytes(32).toStri
 const keys = newKey();
 const codec = createPayloadCodec(parseKeyRing(keys));
 const webUi = 'http://localhost:8233';
+const [token, writing] = [randomBytes(24).toString('base64url'), randomBytes(24).toString('base64url')];
+const writer = { authorization: `Bearer ${writing}` };
 
 const started: RunningCodecServer[] = [];
 const lines: string[] = [];
@@ -56,11 +58,25 @@ describe('the remote codec protocol', () => {
     expect(answer).toMatchObject({ status: 200, payloads: [...secrets.map(json), readable] });
   });
 
-  test('encodes what the command line sends', async () => {
-    const url = await serve();
-    const { payloads } = await post(`${url}/encode`, { payloads: secrets.map(json) });
+  test('encodes what the command line sends, for the workflows of its namespace', async () => {
+    const url = await serve({ CODEC_ENCODE_TOKEN: writing });
+    const body = { payloads: secrets.map(json) };
+    const { payloads } = await post(`${url}/encode`, body, { ...writer, 'x-namespace': 'labs' });
     expect(JSON.stringify(payloads)).not.toContain(base64(secrets[1]?.data));
     expect(await post(`${url}/decode`, { payloads })).toMatchObject({ payloads: secrets.map(json) });
+    const given = (payloads as { metadata: Record<string, string>; data: string }[]).map(({ metadata, data }) => ({
+      metadata: Object.fromEntries(Object.entries(metadata).map(([name, text]) => [name, Buffer.from(text, 'base64')])),
+      data: Buffer.from(data, 'base64'),
+    }));
+    const workflow = { type: 'workflow', workflowId: 'kit-order/invented' } as const;
+    expect((await codec.decode(given, { ...workflow, namespace: 'labs' })).map(json)).toEqual(secrets.map(json));
+    await expect(codec.decode(given, { ...workflow, namespace: 'other' })).rejects.toThrow(
+      'any workflow of the namespace',
+    );
+    expect(await post(`${url}/encode`, body, writer)).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('X-Namespace') as string,
+    });
   });
 
   test('accepts a history event of many megabytes', async () => {
@@ -89,12 +105,12 @@ describe('the remote codec protocol', () => {
       { payloads: [{ metadata: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [n, ''])) }] },
     ],
   ])('refuses %s', async (_what, body) => {
-    const url = await serve();
+    const url = await serve({ CODEC_ENCODE_TOKEN: writing });
     const before = process.memoryUsage();
     const answer = await post(`${url}/decode`, body);
     expect(answer.status).toBe(400);
     expect(process.memoryUsage().arrayBuffers - before.arrayBuffers).toBeLessThan(10_000_000);
-    expect((await post(`${url}/encode`, body)).status).toBe(400);
+    expect((await post(`${url}/encode`, body, writer)).status).toBe(400);
     expect(answer.payloads).toBeUndefined();
   });
 
@@ -150,8 +166,7 @@ describe('access to the codec server', () => {
   );
 
   test('access to the codec server needs the token if there is one', async () => {
-    const token = randomBytes(24).toString('base64url');
-    const url = await serve({ CODEC_TOKEN: token });
+    const url = await serve({ CODEC_TOKEN: token, CODEC_ENCODE_TOKEN: writing });
     const body = { payloads: await encrypted() };
     for (const authorization of ['', 'Bearer', `Bearer ${token}x`, token, `Basic ${token}`]) {
       for (const direction of ['encode', 'decode']) {
@@ -162,7 +177,22 @@ describe('access to the codec server', () => {
     }
     expect(await post(`${url}/decode`, body, { authorization: `Bearer ${token}` })).toMatchObject({ status: 200 });
     expect(await post(`${url}/decode`, body, { origin: webUi })).toMatchObject({ status: 401 });
+    expect(await post(`${url}/decode`, body, writer)).toMatchObject({ status: 200 });
     expect(lines.join('')).not.toContain(token);
+    expect(lines.join('')).not.toContain(writing);
+  });
+
+  test('to encode takes a token of its own, and without one on the server nobody may', async () => {
+    const body = { payloads: secrets.map(json) };
+    const closed = await serve({ CODEC_TOKEN: token });
+    for (const headers of [{}, { authorization: `Bearer ${token}` }, writer]) {
+      expect(await post(`${closed}/encode`, body, { ...headers, 'x-namespace': 'labs' })).toMatchObject({
+        status: 403,
+        message: 'This server only decodes: to encode, set CODEC_ENCODE_TOKEN',
+      });
+    }
+    const open = await serve({ CODEC_ENCODE_TOKEN: writing });
+    expect(await post(`${open}/encode`, body, { 'x-namespace': 'labs' })).toMatchObject({ status: 401 });
   });
 });
 

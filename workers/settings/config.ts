@@ -108,6 +108,8 @@ const codecServer = {
   allowedOrigins: 'CODEC_ALLOWED_ORIGINS',
   /** Without it everybody who reaches the port may ask. */
   token: 'CODEC_TOKEN',
+  /** Without it nobody may encode. */
+  encodeToken: 'CODEC_ENCODE_TOKEN',
   isOpen: 'CODEC_OPEN',
 } as const;
 

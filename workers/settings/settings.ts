@@ -8,6 +8,7 @@ import { queues, usualSlots } from '../worker/polled-queues.js';
 import { headerSetsFile } from './header-sets.js';
 import {
   baseAddress,
+  bearerToken,
   databaseAddress,
   flag,
   host,
@@ -352,14 +353,18 @@ export const settings = {
     description: 'list the addresses of the Web UI without a path, for instance https://temporal.example.com',
     without: '`http://localhost:8233` and `http://127.0.0.1:8233`; none if CODEC_HOST is open to other machines',
   }),
-  CODEC_TOKEN: word(/^[\x21-\x7e]{24,}$/, 'is not 24 characters or more without spaces')
-    .optional()
-    .meta({
-      description:
-        'set the secret that requests bring as `Authorization: Bearer …`, or set CODEC_OPEN=true if the port is reachable only by people allowed to see payloads',
-      without: 'anyone who can reach the port can read payloads',
-      isSecret: true,
-    }),
+  CODEC_TOKEN: bearerToken.optional().meta({
+    description:
+      'set the secret that requests bring as `Authorization: Bearer …`, or set CODEC_OPEN=true if the port is reachable only by people allowed to see payloads',
+    without: 'anyone who can reach the port can read payloads',
+    isSecret: true,
+  }),
+  CODEC_ENCODE_TOKEN: bearerToken.optional().meta({
+    description: 'set the secret of people who may also write payloads, brought as CODEC_TOKEN is',
+    more: 'The `temporal` command line with a codec endpoint encodes what it sends.',
+    without: 'the server only decodes',
+    isSecret: true,
+  }),
   CODEC_OPEN: flag(false).meta({
     description: 'set true only if the port is reachable only by people allowed to see payloads',
     more: 'It replaces CODEC_TOKEN if CODEC_HOST is open to other machines.',

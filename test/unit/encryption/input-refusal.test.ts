@@ -45,7 +45,7 @@ function runWith(encryption: 'required' | 'optional', { recorded = [] as string[
     markers.push(...activator.concludeActivation().commands.map(({ setPatchMarker }) => setPatchMarker?.patchId ?? ''));
     return passed;
   };
-  const decoded = async (payload: Payload) => (await codec?.decode([payload])) ?? [];
+  const decoded = async (payload: Payload) => (await codec?.decode([payload], place('w'))) ?? [];
   return {
     markers,
     start: async (payload?: Payload) =>
@@ -95,8 +95,9 @@ function runWith(encryption: 'required' | 'optional', { recorded = [] as string[
 afterEach(() => setActivator(undefined));
 
 const clear = (value: unknown) => defaultPayloadConverter.toPayload(value);
-const encrypted = async (value: unknown, ring = ours) => {
-  const [payload = {}] = await createPayloadCodec(ring).encode([clear(value)]);
+const place = (workflowId: string, namespace = 'default') => ({ type: 'workflow', namespace, workflowId }) as const;
+const encrypted = async (value: unknown, ring = ours, at = place('w')) => {
+  const [payload = {}] = await createPayloadCodec(ring).encode([clear(value)], at);
   return payload;
 };
 async function startedWith(mode: 'required' | 'optional') {
@@ -110,6 +111,8 @@ const bytes = (text: string) => Buffer.from(text);
 const unreadable: Record<string, () => Promise<Payload>> = {
   'under an unknown key': () => encrypted(1, keys('another')),
   'under other bytes of a key id': () => encrypted(1, keys('ours')),
+  'of another workflow': () => encrypted(1, ours, place('another')),
+  'of another namespace': () => encrypted(1, ours, place('w', 'another')),
   'that was cut': async () => {
     const { metadata, data } = await encrypted(1);
     return { metadata: metadata ?? {}, data: data?.subarray(0, 20) ?? new Uint8Array() };
@@ -119,18 +122,19 @@ const unreadable: Record<string, () => Promise<Payload>> = {
   'that contains no payload': async () => {
     const nonce = randomBytes(12);
     const [{ key }] = ours;
-    const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(bytes('ours'));
+    const aad = ['ours', 'default', 'w'].map((part) => `\0\0\0${String.fromCharCode(part.length)}${part}`).join('');
+    const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(bytes(aad));
     const text = Buffer.concat([cipher.update(Buffer.from([0xff, 0xff, 0xff])), cipher.final()]);
     const { metadata = {} } = await encrypted(1);
     return { metadata: metadata ?? {}, data: Buffer.concat([nonce, text, cipher.getAuthTag()]) };
   },
   'that contains broken JSON': async () => {
     const broken = { metadata: { encoding: bytes('json/plain') }, data: bytes('{') };
-    return (await createPayloadCodec(ours).encode([broken]))[0] ?? {};
+    return (await createPayloadCodec(ours).encode([broken], place('w')))[0] ?? {};
   },
   'in an encoding that nobody knows': async () => {
     const odd = { metadata: { encoding: bytes('binary/invented') }, data: bytes('x') };
-    return (await createPayloadCodec(ours).encode([odd]))[0] ?? {};
+    return (await createPayloadCodec(ours).encode([odd], place('w')))[0] ?? {};
   },
 };
 
@@ -148,12 +152,12 @@ describe.each(Object.entries(unreadable))('a payload %s', (_what, make) => {
   });
 
   test('as a start fails the workflow task, which is repeated', async () => {
-    await expect(runWith('optional').start(await make())).rejects.toThrow(/cannot be read: add the key/);
+    await expect(runWith('optional').start(await make())).rejects.toThrow(/cannot be read: (add the key|it was encr)/);
   });
 
   test('that was taken once lets a replay wait for the key', async () => {
-    await expect(runWith('optional', { isReplaying: true }).signal(await make())).rejects.toThrow(/add the key/);
-    await expect(runWith('optional', { isReplaying: true }).result(await make())).rejects.toThrow(/add the key/);
+    await expect(runWith('optional', { isReplaying: true }).signal(await make())).rejects.toThrow(/cannot be read: /);
+    await expect(runWith('optional', { isReplaying: true }).result(await make())).rejects.toThrow(/cannot be read: /);
   });
 });
 
@@ -202,6 +206,13 @@ test('the key that the worker lacks is named by everything that waits for it', a
   await expect(runWith('optional').start(missing)).rejects.toThrow(/start .* cannot be read: add the key "old" to/);
   const replay = runWith('optional', { isReplaying: true });
   await expect(replay.signal(missing)).rejects.toThrow(/history .* cannot be read: add the key "old" to/);
+});
+
+test('a start of another workflow is said to be one: no key would help', async () => {
+  const moved = await encrypted(1, ours, place('another'));
+  await expect(runWith('optional').start(moved)).rejects.toThrow(
+    'the start of this workflow cannot be read: it was encrypted for another place',
+  );
 });
 
 test('with encryption required, the first payload says so if the start has none', async () => {

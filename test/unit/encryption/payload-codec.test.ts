@@ -1,12 +1,19 @@
 import { randomBytes, webcrypto } from 'node:crypto';
-import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';
+import {
+  defaultPayloadConverter,
+  type Payload,
+  type PayloadCodec,
+  type SerializationContext,
+} from '@temporalio/common';
 import proto from '@temporalio/proto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseKeyRing } from '../../../client/encryption/key-ring.js';
+import vectors from '../../../examples/encryption-vectors.json' with { type: 'json' };
 import {
   createPayloadCodec,
   EncryptionKeyUnknown,
+  PayloadMisplaced,
   PayloadNotAuthentic,
 } from '../../../client/encryption/payload-codec.js';
 
@@ -28,6 +35,19 @@ async function encrypted(by: PayloadCodec = codec): Promise<Encrypted> {
   const [one] = await by.encode([payload]);
   return { metadata: one?.metadata ?? {}, data: one?.data ?? new Uint8Array() };
 }
+
+const payloadOf = ({ metadata, data }: { metadata: object; data: string }): Payload => ({
+  metadata: Object.fromEntries(
+    Object.entries(metadata).map(([name, value]: [string, string]) => [name, Buffer.from(value, 'base64')]),
+  ),
+  data: Buffer.from(data, 'base64'),
+});
+
+const jsonOf = ({ metadata, data }: Payload) => {
+  const base64 = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString('base64');
+  const entries = Object.entries(metadata ?? {}).map(([name, value]) => [name, base64(value)]);
+  return { metadata: Object.fromEntries(entries) as object, data: base64(data) };
+};
 
 const text = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString('latin1');
 const readBy = async (by: PayloadCodec, one: Payload): Promise<unknown> => {
@@ -52,11 +72,14 @@ describe('an encrypted payload', () => {
     );
   });
 
-  test('shows the encoding and the id of its key, and nothing of its content or its own encoding', async () => {
-    const { metadata, data } = await encrypted();
-    expect(Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, text(value)]))).toEqual({
+  test('shows the encoding, the id of its key and its place, and nothing of its content or its own encoding', async () => {
+    const context = { type: 'workflow', namespace: 'default', workflowId: 'kit-order/invented-1' } as const;
+    const [{ metadata, data } = {}] = await codec.encode([payload], context);
+    expect(Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [name, text(value)]))).toEqual({
       encoding: 'binary/encrypted',
       'encryption-key-id': 'k1',
+      namespace: 'default',
+      'workflow-id': 'kit-order/invented-1',
     });
     expect(text(data)).not.toMatch(/Testperson|Nowhereville|json/);
   });
@@ -85,21 +108,60 @@ describe('the format of docs/messages.md', () => {
   const bytes = Buffer.from('an-invented-key-with-32-bytes-03');
 
   test('is what another implementation reads', async () => {
-    const { data } = await encrypted(withKeys(`k3:${bytes.toString('base64')}`));
+    const context = { type: 'workflow', namespace: 'ns', workflowId: 'é' } as const;
+    const [{ data } = {}] = await withKeys(`k3:${bytes.toString('base64')}`).encode([payload], context);
+    const sent = Buffer.from(data ?? []);
     const imported = await webcrypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['decrypt']);
-    const parameters = { name: 'AES-GCM', iv: data.subarray(0, 12), additionalData: Buffer.from('k3') };
-    const plain = await webcrypto.subtle.decrypt(parameters, imported, data.subarray(12));
+    const additionalData = Buffer.from('\0\0\0\x02k3\0\0\0\x02ns\0\0\0\x02é');
+    const parameters = { name: 'AES-GCM', iv: sent.subarray(0, 12), additionalData };
+    const plain = await webcrypto.subtle.decrypt(parameters, imported, sent.subarray(12));
     const decoded = proto.temporal.api.common.v1.Payload.decode(new Uint8Array(plain));
     expect(defaultPayloadConverter.fromPayload(decoded)).toEqual(secret);
   });
 
-  test('does not change: histories last for years', async () => {
-    const data = Buffer.from(
-      'cwTZ8MgORQdJv4XyeDBAQUmtjYAbF03If6ZmF9HnKAHS8hJ1egiqSkihz2WiTguRoKDSh5Jx6gvDv2jEi5ixzs99IuE=',
-      'base64',
+  test.each(vectors.vectors)('does not change, because histories last for years: a payload $what', async (vector) => {
+    const { encrypted: given, readIn, outcome } = vector;
+    const context = readIn && ({ type: 'workflow', ...readIn } as const);
+    const read = createPayloadCodec(parseKeyRing(vectors.keys)).decode([payloadOf(given)], context);
+    const refusals = [
+      [PayloadMisplaced, 'misplaced'],
+      [PayloadNotAuthentic, 'not authentic'],
+    ] as const;
+    const refusalOf = (error: unknown) => refusals.find(([type]) => error instanceof type)?.[1];
+    expect(await read.then(([one = {}]) => jsonOf(one), refusalOf)).toEqual(outcome);
+  });
+});
+
+describe('a payload is bound to', () => {
+  const place = (workflowId: string, namespace = 'default') => ({ type: 'workflow', workflowId, namespace }) as const;
+  const readIn = async (context: SerializationContext, written: SerializationContext) => {
+    const [one] = await codec.decode(await codec.encode([payload], written), context);
+    return one && defaultPayloadConverter.fromPayload(one);
+  };
+  const order = place('kit-order/invented-1');
+
+  test('its workflow, which also the activities of the workflow are', async () => {
+    expect(await readIn(order, order)).toEqual(secret);
+    const activity = { type: 'activity', namespace: 'default', workflowId: order.workflowId, isLocal: false } as const;
+    expect(await readIn(order, activity)).toEqual(secret);
+    const moved = readIn(place('kit-order/invented-2'), order);
+    await expect(moved).rejects.toThrow(PayloadMisplaced);
+    await expect(moved).rejects.toThrow(
+      'A payload that was encrypted for the workflow kit-order/invented-1 of the namespace "default" came to the workflow kit-order/invented-2 of the namespace "default"',
     );
-    const metadata = { encoding: Buffer.from('binary/encrypted'), 'encryption-key-id': Buffer.from('k1') };
-    expect(await readBy(withKeys(`k1:${bytes.toString('base64')}`), { metadata, data })).toBe('Nowhereville');
+  });
+
+  test('its namespace', async () => {
+    await expect(readIn(place(order.workflowId, 'other'), order)).rejects.toThrow(PayloadMisplaced);
+  });
+
+  test('its schedule, whose runs share what belongs to it and pass their results on; no other workflow has runs like that', async () => {
+    const run = (stem: string, hour: number) => place(`${stem}-2026-11-27T0${hour}:00:00Z`);
+    expect(await readIn(run('reconcile-orders/lab', 1), place('reconcile-orders/lab'))).toEqual(secret);
+    expect(await readIn(run('reconcile-orders/lab', 2), run('reconcile-orders/lab', 1))).toEqual(secret);
+    for (const other of [run('reconcile-orders/lab2', 1), place('reconcile-orders/lab-2'), run('kit-order/lab', 1)])
+      await expect(readIn(other, run('reconcile-orders/lab', 1))).rejects.toThrow(PayloadMisplaced);
+    await expect(readIn(run('kit-order/x', 1), place('kit-order/x'))).rejects.toThrow(PayloadMisplaced);
   });
 });
 
