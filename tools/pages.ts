@@ -5,11 +5,13 @@ import { errorsPage } from './errors-page.js';
 import { jsonSchemas } from './json-schemas/json-schemas.js';
 import { lifecyclePage } from './lifecycle-page.js';
 import { metricsPage } from './metrics-page.js';
+import { notificationsPage } from './notifications-page.js';
 import { policiesPage } from './policies-page.js';
 import { settingsPage } from './settings-page.js';
 
 /** The generated pages, schemas and reports of the public types, by path. */
 export async function generatedPages(projectFolder: string): Promise<ReadonlyMap<string, string>> {
+  const schemas = await jsonSchemas(projectFolder);
   return new Map([
     ['docs/errors.md', await errorsPage(projectFolder)],
     ['docs/settings.md', settingsPage()],
@@ -17,8 +19,9 @@ export async function generatedPages(projectFolder: string): Promise<ReadonlyMap
     ['docs/commands.md', commandsPage()],
     ['docs/attention.md', attentionPage()],
     ['docs/metrics.md', metricsPage()],
+    ['docs/notifications.md', notificationsPage(schemas.get('client/schemas/notifications.json') ?? '')],
     ['docs/policies.md', await policiesPage(projectFolder)],
     ...(await apiReports(projectFolder)),
-    ...(await jsonSchemas(projectFolder)),
+    ...schemas,
   ]);
 }

@@ -84,50 +84,65 @@ type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
   : Name;
 
-/** Every type that this version knows, for code at run time. */
-export const notificationTypes: Readonly<Record<NotificationType, true>> = {
-  'labops.order.phase_changed': true,
-  'labops.order.registration_reminder': true,
-  'labops.order.return_reminder': true,
-  'labops.order.attention_raised': true,
-  'labops.order.attention_cleared': true,
-  'labops.order.replacement': true,
-  'labops.order.critical_result': true,
-  'labops.order.critical_result_reminder': true,
-  'labops.order.partial_results': true,
-  'labops.order.result': true,
-  'labops.order.correction': true,
-  'labops.order.cancellation': true,
-  'labops.order.ended': true,
-  'labops.report.phase_changed': true,
-  'labops.report.review_needed': true,
-  'labops.report.completed': true,
-  'labops.report.failed': true,
-  'labops.report.claimed': true,
-  'labops.report.attention_raised': true,
-  'labops.report.attention_cleared': true,
-  'labops.report.ended': true,
-  'labops.link.code_reminder': true,
-  'labops.link.connection_error': true,
-  'labops.link.ended': true,
-  'labops.appointment.phase_changed': true,
-  'labops.appointment.choice_needed': true,
-  'labops.appointment.choice_reminder': true,
-  'labops.appointment.visit_reminder': true,
-  'labops.appointment.attention_raised': true,
-  'labops.appointment.attention_cleared': true,
-  'labops.appointment.ended': true,
-  'labops.match_review.review_needed': true,
-  'labops.match_review.review_reminder': true,
-  'labops.match_review.phase_changed': true,
-  'labops.match_review.attention_raised': true,
-  'labops.match_review.attention_cleared': true,
-  'labops.match_review.ended': true,
-  'labops.user.deletion_scheduled': true,
-  'labops.user.deletion_reminder': true,
-  'labops.user.deletion_undone': true,
-  'labops.user.deleted': true,
-  'labops.user.deletion_failed': true,
-  'labops.user.attention_raised': true,
-  'labops.user.attention_cleared': true,
+const raised = 'A person should look, for this reason (docs/attention.md).';
+const cleared = 'The reason is answered or obsolete.';
+
+/** Every type that this version knows, with the reason for which it is sent: docs/notifications.md is made of it. */
+export const notificationTypes: Readonly<Record<NotificationType, string>> = {
+  'labops.order.phase_changed': 'The phase or the problem changed. `problem` is a status, while there is one.',
+  'labops.order.registration_reminder':
+    'The kit is not registered yet, at each of the policy’s `registrationReminders`; `reminder` counts from 1. `portal_url` is a credential that was made for this delivery, for `portal_url_expires_in` seconds; a repeated delivery carries a new one. It is `null` if the service refused to make one, for the reason `portal_url_refused`.',
+  'labops.order.return_reminder': 'The kit has not been sent back yet, at each of the policy’s `returnReminders`.',
+  'labops.order.attention_raised': raised,
+  'labops.order.attention_cleared': cleared,
+  'labops.order.replacement': 'A new kit was ordered: this order replaces `replaces`.',
+  'labops.order.critical_result':
+    'A critical result was reported. `status` is `partial` or `final`; `interpretation` is as the service writes it, which may be `normal`, `Critical High` or a lab’s own word.',
+  'labops.order.critical_result_reminder':
+    'Nobody has acknowledged the critical result yet, every `criticalResultReminder`. If several are due at once, only the last is sent. `alarm` is the id of the `critical_result`.',
+  'labops.order.partial_results': 'Some results can be read; again whenever there are more.',
+  'labops.order.result': 'The results can be read.',
+  'labops.order.correction': 'The results were corrected, or their interpretation changed.',
+  'labops.order.cancellation': 'The order was cancelled.',
+  'labops.order.ended': 'An end that no event of the service announced.',
+  'labops.report.phase_changed': 'The service parses the file: `phase` is `parsing`.',
+  'labops.report.review_needed': 'A person at the service checks the values that were read.',
+  'labops.report.completed':
+    'The biomarkers can be read; again after a late review. The numbers are those of `counts` in the state.',
+  'labops.report.failed': 'The job failed; `failure_sentence` says why.',
+  'labops.report.claimed': 'A job that was announced without a reference belongs to this reference.',
+  'labops.report.attention_raised': raised,
+  'labops.report.attention_cleared': cleared,
+  'labops.report.ended': 'An end that no status of the service announced.',
+  'labops.link.code_reminder':
+    'The provider’s code has not come for `codeReminder`; sent once in a link. `until` is the end of the wait.',
+  'labops.link.connection_error':
+    'The connection broke, and the user must link the provider again. `error_type` is there if the service’s webhook has one. The id has the webhook’s id instead of the link’s start.',
+  'labops.link.ended': 'The link ended.',
+  'labops.appointment.phase_changed': 'The phase or the time changed.',
+  'labops.appointment.choice_needed':
+    'Another slot must be chosen: `cancelled` (by somebody else) or `not_shown` (the service no longer shows the appointment).',
+  'labops.appointment.choice_reminder':
+    'No slot has been chosen yet, at each of the policy’s `choiceReminders`; `reminder` counts from 1.',
+  'labops.appointment.visit_reminder': 'The visit comes, at each of the policy’s `visitReminders`.',
+  'labops.appointment.attention_raised': raised,
+  'labops.appointment.attention_cleared': cleared,
+  'labops.appointment.ended': 'Nothing is waited for any more. `order` says why, with `order_ended`.',
+  'labops.match_review.review_needed':
+    'A person has to decide. `critical` in `interpretation` is urgent: a review that turns out to be critical is announced again.',
+  'labops.match_review.review_reminder':
+    'Nobody has decided yet, at each of the policy’s `decisionReminders`; `reminder` counts from 1.',
+  'labops.match_review.phase_changed': 'The review waits for others: `with_service` or `unknown`.',
+  'labops.match_review.attention_raised': raised,
+  'labops.match_review.attention_cleared': cleared,
+  'labops.match_review.ended': 'The review is over.',
+  'labops.user.deletion_scheduled':
+    'The user is scheduled for deletion. `work` has entries as in the state, with `workflowId`.',
+  'labops.user.deletion_reminder': 'The grace period ends in `reminderBefore`.',
+  'labops.user.deletion_undone': 'The deletion was undone.',
+  'labops.user.deleted': 'The deletion is final: erase the user’s data in your systems.',
+  'labops.user.deletion_failed':
+    'Nothing is deleted, though the request had been answered. `reason` is `unknown_user`, `running_work` or a failure type; `work` is there if some was found.',
+  'labops.user.attention_raised': raised,
+  'labops.user.attention_cleared': cleared,
 };

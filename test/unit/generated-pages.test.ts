@@ -28,6 +28,7 @@ test('every generated page is as its sources have it, and so are the schemas of 
     'docs/commands.md',
     'docs/attention.md',
     'docs/metrics.md',
+    'docs/notifications.md',
     'docs/policies.md',
     ...reports,
     'client/schemas/notifications.json',

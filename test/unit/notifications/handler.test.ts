@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
 import { errors } from '../../../client/index.js';
 import {
@@ -14,8 +12,6 @@ import { signWebhook } from '../../../client/testing.js';
 import { answers, probeBody } from '../../../client/notifications/answers.js';
 import { httpAnswer } from '../../../client/webhooks/endpoint.js';
 import type { OrderPhase } from '../../../protocol/order/state.js';
-import { notificationTypes } from '../../../protocol/notifications/events.js';
-import { projectFolder } from '../../rig/processes.js';
 import { remembering, secret } from '../webhooks/sending.js';
 
 const otherSecret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-02').toString('base64')}`;
@@ -253,20 +249,4 @@ test('the types of the data are those of the wire', () => {
   expectTypeOf<NotificationOf<'labops.link.ended'>['data']['user_id']>().toEqualTypeOf<string>();
   // @ts-expect-error a type that the worker does not send does not compile
   createNotificationHandler({ secrets: [secret], on: { 'labops.order.invented': () => undefined } });
-});
-
-test('docs/messages.md names every type', async () => {
-  const text = await readFile(join(projectFolder, 'docs/messages.md'), 'utf8');
-  const documented = text
-    .split(/^\| `labops\./m)
-    .slice(1)
-    .flatMap((table) => {
-      const [area = ''] = table.split('.');
-      const rows = table.split('\n\n')[0]?.split('\n').slice(2) ?? [];
-      return rows.flatMap((row) => {
-        const [, first = ''] = row.split('|');
-        return [...first.matchAll(/`(\w+)`/g)].map(([, type]) => `labops.${area}.${type}`);
-      });
-    });
-  expect(documented.toSorted()).toEqual(Object.keys(notificationTypes).toSorted());
 });
