@@ -12,6 +12,7 @@ import { policyActivities } from './policy.js';
 import { runningWorkActivities } from './deletion/running-work.js';
 import { userActivities } from './deletion/users.js';
 import { erasureActivities } from './deletion/erasure.js';
+import { historyActivities } from './deletion/histories.js';
 import { reportActivities } from './report/reports.js';
 import { reconcileActivities } from './reconcile/reconcile.js';
 import { rejectedEventActivities } from './operators/rejected-events.js';
@@ -28,6 +29,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...linkActivities(dependencies),
     ...userActivities(dependencies),
     ...erasureActivities(dependencies),
+    ...historyActivities(dependencies),
     ...runningWorkActivities(dependencies),
     ...reportActivities(dependencies),
     ...notificationActivities(dependencies),

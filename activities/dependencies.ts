@@ -19,6 +19,8 @@ export interface ActivityDependencies {
   requireNotStopped: RequireNotStopped;
   /** True if the deployment returns `passthrough` on orders; otherwise orders are recognised by their content. */
   echoesPassthrough: boolean;
+  /** False if the deployment keeps the histories of users whose deletion is final, until Temporal's retention is over. */
+  erasesHistories: boolean;
   /** The source of reports' files. */
   reportFiles: ReportFiles;
   /** True if payloads are encrypted before they reach Temporal. Otherwise no payload may contain a credential. */

@@ -230,8 +230,10 @@ export const deletionAttention: Texts<DeletionAttentionReason> = {
     cleared: 'the service’s answer',
   },
   erasure_delayed: {
-    raised: 'the user is gone, and for an hour the worker’s database has not erased the health data',
-    answer: 'fix the database; it keeps trying',
+    raised:
+      'the user is gone, and for an hour the worker’s database has not erased the health data, or Temporal the histories',
+    answer:
+      'see its case file; fix the database, or allow the worker DeleteWorkflowExecution (or set ERASE_HISTORIES=false); it keeps trying',
     cleared: 'the erasure',
   },
   ...shared,

@@ -120,6 +120,14 @@ const userCall = {
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 minutes' },
 } satisfies Row;
 
+/** Rejected events are searched as a whole, and each history is read and deleted by itself. An attempt that is taken for lost and goes on is harmless. */
+const erasure = {
+  ...userCall,
+  queue: 'background',
+  startToCloseTimeout: '1 hour',
+  heartbeatTimeout: workerGone,
+} satisfies Row;
+
 /**
  * Creations are not idempotent at the service. Every attempt looks for the order first; the interval before an attempt
  * (`creation`) is longer than the request may take, so a creation whose answer was lost, or whose worker died, is seen by
@@ -248,8 +256,9 @@ export const activityOptions = {
     // What is under way must have ended before the deletion is withdrawn: else it would arrive after that.
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   },
-  /** Rejected events are searched as a whole. An attempt that is taken for lost and goes on is harmless. */
-  eraseHealthData: { ...userCall, queue: 'background', startToCloseTimeout: '1 hour', heartbeatTimeout: workerGone },
+  eraseHealthData: erasure,
+  findHistories: erasure,
+  eraseHistories: erasure,
   /**
    * Reconciliation: nobody waits, and a pass that fails is taken up by the next one. A page has 50 signals at ten a second
    * and one or two calls of the service, or some more to find the last page of a list without a total; it sends a heartbeat at every one.

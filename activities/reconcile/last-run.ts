@@ -2,11 +2,12 @@ import { log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import type { OrderEvent, OrderSnapshot } from '../../service/order/snapshot.js';
 import { isAhead } from '../../protocol/time.js';
-import { kitOrderId } from '../../protocol/ids.js';
+import { deleteUserId, kitOrderId } from '../../protocol/ids.js';
+import type { DeleteUserResult } from '../../protocol/deletion/messages.js';
 import { isCritical, type Standing } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import { labOrderIdKey, labPhaseKey } from '../../protocol/search-attributes.js';
-import { isUndecodable } from '../workflow-runs.js';
+import { described, isUndecodable } from '../workflow-runs.js';
 
 /*
  * Decides whether the end of an order has already been processed, if its workflow is not running: it may have ended, or
@@ -24,20 +25,20 @@ export type LastRun =
   | { ended: 'by_itself'; timeline: KitOrderResult['timeline']; criticalOrders: string[]; isForwarded: boolean }
   /** An operator ended it, or it failed: that says nothing about what became of its orders. */
   | { ended: 'otherwise' }
-  /** It ended by itself, and what it knew cannot be decoded: it is assumed to have known everything until then. */
-  | { ended: 'undecodable'; at: Date }
+  /** It ended by itself, and what it knew cannot be decoded, or was erased: it is assumed to have known everything until then. */
+  | { ended: 'unreadable'; at: Date }
   /** It runs: the orders of its chain and its phase as it has shown them, unless it is busy with something newer. */
   | { ended?: undefined; orderIds: readonly string[]; phase: string | undefined; isBusy: boolean };
 
-export async function lastRunOf(temporal: Client, rootOrderId: string): Promise<LastRun | undefined> {
+export async function lastRunOf(temporal: Client, rootOrderId: string, userId?: string): Promise<LastRun | undefined> {
   const workflowId = kitOrderId(rootOrderId);
   try {
     const described = await temporal.workflow.getHandle(workflowId).describe();
     const { runId, status, closeTime } = described;
     if (closeTime === undefined) return runningAs(described);
     if (status.name !== 'COMPLETED') return { ended: 'otherwise' };
-    const result = await resultOrNothing(temporal, workflowId, runId);
-    if (result === 'undecodable') return { ended: 'undecodable', at: closeTime };
+    const result = await resultOrNothing<KitOrderResult>(temporal, { workflowId, runId });
+    if (result === 'undecodable') return { ended: 'unreadable', at: closeTime };
     const { timeline = [], criticalResults = [], chain = [], outcome, rootOrderId: root = rootOrderId } = result ?? {};
     const criticalOrders = criticalResults.map(({ orderId }) => orderId);
     if (outcome !== 'forwarded' || root === rootOrderId) {
@@ -47,12 +48,24 @@ export async function lastRunOf(temporal: Client, rootOrderId: string): Promise<
       ended: 'by_itself',
       timeline,
       isForwarded: true,
-      criticalOrders: criticalOrdersAfter(chain, await lastRunOf(temporal, root)),
+      criticalOrders: criticalOrdersAfter(chain, await lastRunOf(temporal, root, userId)),
     };
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
+    if (error instanceof WorkflowNotFoundError)
+      return userId === undefined ? undefined : erasedRunOf(temporal, workflowId, userId);
     throw error;
   }
+}
+
+/** The final deletion of a user has erased the runs of the user's orders, which the service may list for a while. */
+async function erasedRunOf(temporal: Client, workflowId: string, userId: string): Promise<LastRun | undefined> {
+  const deletion = await described(temporal, deleteUserId(userId));
+  if (deletion?.status.name !== 'COMPLETED') return undefined;
+  const result = await resultOrNothing<DeleteUserResult>(temporal, deletion);
+  const { histories } = result === 'undecodable' ? {} : (result ?? {});
+  const erased = typeof histories === 'object' ? histories.erased : [];
+  const completedAt = erased.find((each) => each.workflowId === workflowId)?.completedAt;
+  return completedAt === undefined ? undefined : { ended: 'unreadable', at: new Date(completedAt) };
 }
 
 function runningAs({ typedSearchAttributes, raw }: WorkflowExecutionDescription): LastRun {
@@ -64,18 +77,20 @@ function runningAs({ typedSearchAttributes, raw }: WorkflowExecutionDescription)
 }
 
 /** A key that is gone must not stop the comparison of all other orders. */
-async function resultOrNothing(
+async function resultOrNothing<Result>(
   temporal: Client,
-  workflowId: string,
-  runId: string,
-): Promise<Partial<KitOrderResult> | null | 'undecodable'> {
+  { workflowId, runId }: Pick<WorkflowExecutionDescription, 'workflowId' | 'runId'>,
+): Promise<Partial<Result> | null | 'undecodable'> {
   try {
-    return (await temporal.workflow.getHandle(workflowId, runId).result()) as Partial<KitOrderResult> | null;
+    return (await temporal.workflow.getHandle(workflowId, runId).result()) as Partial<Result> | null;
   } catch (error) {
     if (!isUndecodable(error)) throw error;
-    log.error('the result of an order cannot be decoded: give the worker the key that it was encrypted with', {
-      workflowId,
-    });
+    log.error(
+      'the result of an order, or of a deletion, cannot be decoded: give the worker the key that it was encrypted with',
+      {
+        workflowId,
+      },
+    );
     return 'undecodable';
   }
 }
@@ -125,7 +140,7 @@ export function isEndKnown(
     case 'by_itself':
       if (isCritical(interpretation) && !run.criticalOrders.includes(orderId)) return false;
       return last === undefined || run.timeline.some((event) => event.orderId === orderId && event.eventId === last.id);
-    case 'undecodable':
+    case 'unreadable':
       return [at, ...more].every((time) => Date.parse(time) <= run.at.getTime() || isAhead(time, Date.now()));
     default:
       return run satisfies never;

@@ -196,14 +196,14 @@ async function notify(
     await signalOrStart(temporal.workflow, taskQueue, start, orderChangedSignal, snapshot);
     return 'notified';
   }
-  let run = await lastRunOf(temporal, root);
+  let run = await lastRunOf(temporal, root, snapshot.userId);
   if (run && run.ended === undefined) {
     // The webhook of something newer may be on its way.
     const isMissed =
       Date.parse(snapshot.updatedAt ?? from) <= Date.parse(to) && isEndNews(run, snapshot.orderId, standing);
     const isSignalled = await signalIfRunning(temporal.workflow, kitOrderId(root), orderChangedSignal, snapshot);
     if (isSignalled) return isMissed ? 'reopened' : 'finished';
-    run = await lastRunOf(temporal, root);
+    run = await lastRunOf(temporal, root, snapshot.userId);
   }
   if (isEndKnown(run, snapshot, last, from)) {
     if (run?.ended === 'by_itself' && !run.isForwarded) known.set(snapshot.orderId, snapshotDigest(snapshot));

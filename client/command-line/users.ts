@@ -75,7 +75,7 @@ async function deletionOf(
 }
 
 function deletionText(state: DeletionState): string {
-  const { work, undo, attention } = state;
+  const { work, undo, attention, histories } = state;
   return sections(
     facts([
       ['User', state.userId],
@@ -87,6 +87,7 @@ function deletionText(state: DeletionState): string {
       ['Connections', state.connections?.join(', ')],
       ['Restored', undo?.restored.join(', ')],
       ['Not restored', undo?.notRestored.join(', ')],
+      ['Histories erased', histories === 'kept' ? 'no: ERASE_HISTORIES=false' : histories?.erased.length],
       ['Outcome', words(state.outcome ?? '')],
       ['Failure', state.failure],
       ['Ended', moment(state.endedAt)],
@@ -99,6 +100,12 @@ function deletionText(state: DeletionState): string {
           work.map(({ workflowId, fate, reason }) => [
             ...[workflowId, state.outcome === 'running_work' ? 'running; nothing was deleted' : words(fate), reason],
           ]),
+        ),
+    histories === undefined || histories === 'kept' || histories.left.length === 0
+      ? undefined
+      : table(
+          ['History left', 'Because'],
+          histories.left.map(({ workflowId, because }) => [workflowId, words(because)]),
         ),
   );
 }

@@ -64,7 +64,7 @@ export async function play(life: Life, { workflows, world: Make }: Kind, joining
     const target = { url: 'http://product.invalid/notifications', secret: `whsec_${'c2VjcmV0'.repeat(6)}` };
     const temporal = server.client();
     const dependencies: ActivityDependencies = {
-      ...{ service: network.service, temporal, taskQueue: 'lives', echoesPassthrough: true },
+      ...{ service: network.service, temporal, taskQueue: 'lives', echoesPassthrough: true, erasesHistories: true },
       requireNotStopped: placingSwitch(temporal, 'lives'),
       ...{
         reportFiles: { open: () => Promise.reject(new TypeError('no file')) },

@@ -87,6 +87,22 @@ export interface WorkFate {
 
 export type FoundWork = RunningWork & WorkFate;
 
+/** The histories of the user's other workflows in Temporal, at the end of a final deletion. */
+export interface ErasedHistories {
+  /** The workflows of which every run that Temporal listed was deleted. `completedAt` if the last one had ended by itself. */
+  erased: { workflowId: string; completedAt?: string }[];
+  /** The workflows whose runs were not deleted. */
+  left: HistoryLeft[];
+}
+
+export interface HistoryLeft {
+  workflowId: string;
+  /** The workflow's name: `kitOrder`, `deliverNotifications` and so on. */
+  name: string;
+  /** `open`: it still runs. `another_user`: it is about another user as well, to whom a registration moved the order. */
+  because: 'open' | 'another_user';
+}
+
 export interface UndoReport {
   at: string;
   /** `command`: through `undo`. `elsewhere`: the user was restored without an `undo` here. */
@@ -126,6 +142,8 @@ export interface DeletionState {
   connections?: string[];
   attention: Attention<DeletionAttentionReason>[];
   undo?: UndoReport;
+  /** Absent before they were erased. `kept`: the deployment keeps them (ERASE_HISTORIES=false). */
+  histories?: ErasedHistories | 'kept';
   outcome?: DeletionOutcome;
   /** With the outcome `failed`: the failure's type. */
   failure?: string;

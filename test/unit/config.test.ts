@@ -58,6 +58,7 @@ describe('the worker', () => {
       },
       installation: ['default'],
       echoesPassthrough: true,
+      erasesHistories: true,
       reportFiles: { maxBytes: 10_485_760, allowedHosts: [] },
       queues: {
         polls: ['main', 'background', 'notifications', 'files'],

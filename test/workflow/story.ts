@@ -210,7 +210,7 @@ export class Stage {
     this.reportRoot = await mkdtemp(join(tmpdir(), 'lab-reports-'));
     const reportFiles = createReportFiles({ root: this.reportRoot, allowedHosts: ['127.0.0.1'] });
     const common = {
-      ...{ service, temporal, taskQueue, reportFiles, echoesPassthrough: true, encrypts: false },
+      ...{ service, temporal, taskQueue, reportFiles, echoesPassthrough: true, erasesHistories: true, encrypts: false },
       // It remembers for 15 seconds of real time, in which a story skips weeks.
       requireNotStopped: (...attempt: Parameters<RequireNotStopped>) => placingSwitch(temporal, taskQueue)(...attempt),
     };

@@ -64,6 +64,7 @@ const worker = {
   serviceSeconds: 'SERVICE_TIMEOUT_SECONDS',
   /** It decides how a lost creation is found again. */
   echoesPassthrough: 'SERVICE_ECHOES_PASSTHROUGH',
+  erasesHistories: 'ERASE_HISTORIES',
   notifications: 'NOTIFICATIONS',
   /** The product's endpoint. Without it deliveries fail until a worker has one, unless `notifications` are off. */
   notify: {

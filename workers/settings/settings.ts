@@ -158,6 +158,10 @@ export const settings = {
     description: 'set after how many days the content of an unsettled rejected event is erased',
     more: 'Its row stays.',
   }),
+  ERASE_HISTORIES: flag(true).meta({
+    description: "set false to keep a deleted user's histories in Temporal until its retention is over",
+    more: '[What remains after a deletion](operations.md#what-remains-after-a-deletion-and-until-when).',
+  }),
   SERVICE_BASE_URL: baseAddress.optional().meta({
     description: 'set the base address of the lab service, for instance https://api.example.com',
     without: 'SERVICE_ENVIRONMENT must be set',

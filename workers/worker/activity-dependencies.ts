@@ -37,6 +37,7 @@ export function activityDependencies(
     taskQueue: config.taskQueue,
     requireNotStopped: placingSwitch(temporal, config.taskQueue),
     echoesPassthrough: config.echoesPassthrough,
+    erasesHistories: config.erasesHistories,
     reportFiles: createReportFiles(config.reportFiles),
     encrypts: temporal.options.loadedDataConverter.payloadCodecs.length > 0,
     ...(config.notify && { target: config.notify }),

@@ -4,6 +4,7 @@ import type {
   DeletionAttentionReason,
   DeletionOutcome,
   DeletionPhase,
+  ErasedHistories,
   FoundWork,
   UndoReport,
 } from '../../protocol/deletion/messages.js';
@@ -38,6 +39,8 @@ export interface Deletion
   scheduledBefore: boolean;
   reminded: boolean;
   undo?: UndoReport;
+  /** Absent before they were erased. */
+  histories?: ErasedHistories | 'kept';
   outcome?: DeletionOutcome;
   /** With `failed`: the failure's type. */
   failure?: string;

@@ -32,7 +32,10 @@ export async function confirm(run: DeletionRun): Promise<void> {
   await untilReadable(undoReadableAt(run));
   for (;;) {
     const askedAt = Date.now();
-    if (!(await isRestored(run))) return end(run, 'deleted', userDeleted());
+    if (!(await isRestored(run))) {
+      end(run, 'deleted', userDeleted());
+      return eraseHistories(run);
+    }
     // A user who is shown right after the last request may be scheduled all the same: a read may be as old as its call.
     if (askedAt >= readableAt(run)) return endRestored(run);
     await untilReadable(readableAt(run));
@@ -55,6 +58,25 @@ async function eraseHealthData(run: DeletionRun): Promise<'erased' | 'present'> 
   );
   if (erased === 'erased') note(run.deletion, 'the health data were erased', Date.now());
   return erased;
+}
+
+/**
+ * After the product is notified, which does not wait for a Temporal that refuses. What is found is recorded before anything of it is gone,
+ * so the result names all of it.
+ */
+async function eraseHistories(run: DeletionRun): Promise<void> {
+  const { deletion } = run;
+  const found = await retry(run, 'erasure_delayed', 'answer', (options) =>
+    activities.findHistories.executeWithOptions({ ...options, summary: 'histories of the user' }, [deletion.userId]),
+  );
+  if (found !== 'kept' && found.runs.length > 0) {
+    const summary = `erase ${found.runs.length} runs`;
+    await retry(run, 'erasure_delayed', 'answer', (options) =>
+      activities.eraseHistories.executeWithOptions({ ...options, summary }, [found.runs]),
+    );
+  }
+  deletion.histories = found === 'kept' ? found : { erased: found.workflows, left: found.left };
+  show(deletion);
 }
 
 /** Reads the user until it is clear whether they are back. Whatever else there is to do interrupts it. */

@@ -8,7 +8,7 @@ import type { Deletion } from './deletion.js';
 
 export function stateOf(deletion: Deletion): DeletionState {
   const { userId, phase, requestedAt, scheduledAt, scheduledBefore, work = [], connections, attention } = deletion;
-  const { undo, outcome, failure, endedAt } = deletion;
+  const { undo, histories, outcome, failure, endedAt } = deletion;
   const end = graceEndOf(deletion);
   return {
     userId,
@@ -21,6 +21,7 @@ export function stateOf(deletion: Deletion): DeletionState {
     ...(connections && { connections }),
     attention: shownAttention(attention),
     ...(undo && { undo }),
+    ...(histories && { histories }),
     ...(outcome !== undefined && { outcome }),
     ...(failure !== undefined && { failure }),
     ...(endedAt !== undefined && { endedAt }),
@@ -39,6 +40,7 @@ export function caseFileOf(deletion: Deletion): string {
     ...(state.connections && state.connections.length > 0
       ? [`**Connections ended** ${state.connections.map((slug) => plain(slug)).join(', ')}`]
       : []),
+    ...historiesLines(state),
     historyTable(deletion.journal, (what) => what),
   ].join('\n\n');
 }
@@ -70,6 +72,17 @@ function standing({ phase, graceUntil, scheduledBefore, failure, undo }: Deletio
     default:
       return phase satisfies never;
   }
+}
+
+function historiesLines({ histories }: DeletionState): string[] {
+  if (histories === undefined) return [];
+  if (histories === 'kept')
+    return ['**Histories** kept in Temporal until its retention is over: ERASE_HISTORIES=false'];
+  const { erased, left } = histories;
+  const lines = left.map(
+    ({ workflowId, name, because }) => `- left: ${plain(name)} ${code(workflowId)} (${words(because)})`,
+  );
+  return [[`**Histories** of ${erased.length} workflows were erased from Temporal`, ...lines].join('\n')];
 }
 
 function workLine({ workflowId, name, fate, reason }: FoundWork): string {

@@ -45,6 +45,8 @@ const byCall: Partial<Record<Name, object>> = {
   readUser: round('30 seconds'),
   scheduleDeletion: round('30 seconds'),
   eraseHealthData: round('1 hour'),
+  findHistories: round('1 hour'),
+  eraseHistories: round('1 hour'),
 };
 
 const rows = Object.entries(activityOptions).map(([name, row]): [Name, Options] => {

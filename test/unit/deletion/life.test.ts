@@ -47,7 +47,7 @@ describe('a deletion that nobody undoes', () => {
       { value: { phase: 'grace', graceUntil, connections: ['oura'], scheduledBefore: false, work: [] } },
     ]);
     const { calls, events, announced } = await life.given(gone, 1000);
-    expect(calls).toEqual([...begins, '168h readUser', '168h eraseHealthData']);
+    expect(calls).toEqual([...begins, '168h readUser', '168h eraseHealthData', '168h findHistories']);
     expect(events).toEqual([
       ...['0h user.deletion_scheduled', '144h user.deletion_reminder', '168h user.deleted', '168h completed'],
     ]);
@@ -66,8 +66,31 @@ describe('a deletion that nobody undoes', () => {
     expect(erased).toEqual([{ userId, clientUserId: 'reference-1' }]);
     const without = await requested();
     await without.given({ readUser: { standing: 'scheduled', keepsNoHealthData: true } }, 1000);
-    expect(without.calls.at(-1)).toBe('168h readUser');
+    expect(without.calls.slice(4)).toEqual(['168h readUser', '168h findHistories']);
     expect(without.events.at(-1)).toBe('168h completed');
+  });
+
+  test('erases the histories of the user’s other workflows once the product is notified, and says what was left', async () => {
+    const runs = [{ workflowId: 'kit-order/a', runId: 'run-1' }];
+    const histories = {
+      erased: [{ workflowId: 'kit-order/a', completedAt: '2026-03-02T10:00:00.000Z' }],
+      left: [{ workflowId: 'kit-order/b', name: 'kitOrder', because: 'open' }],
+    };
+    const found = { runs, workflows: histories.erased, left: histories.left };
+    const life = await (await requested({ findHistories: found, eraseHistories: unavailable })).given(gone, 170);
+    expect(life.calls.slice(6, 8)).toEqual(['168h findHistories', '168h eraseHistories']);
+    expect(life.events.slice(2)).toEqual(['168h user.deleted', '168h user.attention_raised erasure_delayed']);
+    expect(await request(life)).toMatchObject({ refused: 'UserUnknown' });
+    const given: unknown[] = [];
+    const eraseHistories = (_now: number, erased: unknown) => given.push(erased);
+    await life.given({ eraseHistories }, 1000);
+    expect(given).toEqual([runs]);
+    expect(life.events.slice(4)).toEqual(['170.167h user.attention_cleared erasure_delayed', '170.167h completed']);
+    expect(resultOf(life)).toMatchObject({ outcome: 'deleted', histories });
+    expect(seenOf(life)).toContain('of 1 workflows were erased');
+    const keeping = await (await requested({ findHistories: 'kept' })).given(gone, 1000);
+    expect(resultOf(keeping)).toMatchObject({ outcome: 'deleted', histories: 'kept' });
+    expect(keeping.calls).not.toContain('168h eraseHistories');
   });
 
   test('has no reminder if no product is notified, its time is the start, or it fell due when the grace was over', async () => {
@@ -245,7 +268,7 @@ describe('an undo', () => {
     expect(seenOf(life)).toContain('An undo was not carried out');
     expect(seenOf(life)).not.toContain('An undo waits');
     const { calls } = await life.given(gone, 1000);
-    expect(calls.slice(4)).toEqual(['0h undoDeletion', '168h readUser', '168h eraseHealthData']);
+    expect(calls.slice(4, 7)).toEqual(['0h undoDeletion', '168h readUser', '168h eraseHealthData']);
   });
 
   test('without an answer is looked into when a read can show what came of it', async () => {
@@ -259,7 +282,7 @@ describe('an undo', () => {
     const lost = await (await requested({ undoDeletion: unavailable })).given(gone);
     await undo(lost);
     await lost.until(1000);
-    expect(lost.calls.slice(5)).toEqual(['0.01h readUser', '168h readUser', '168h eraseHealthData']);
+    expect(lost.calls.slice(5, 8)).toEqual(['0.01h readUser', '168h readUser', '168h eraseHealthData']);
     expect(lost.events.at(-1)).toBe('168h completed');
   });
 
@@ -295,7 +318,7 @@ describe('an undo', () => {
     const life = await requested({ undoDeletion: unavailable }, short);
     await life.given(gone, 1 - 10 / 3600);
     await undo(life);
-    expect((await life.until(1000)).calls.slice(5)).toEqual(['1.007h readUser', '1.007h eraseHealthData']);
+    expect((await life.until(1000)).calls.slice(5, 7)).toEqual(['1.007h readUser', '1.007h eraseHealthData']);
   });
 
   test('interrupts the read that looks into an earlier one', async () => {

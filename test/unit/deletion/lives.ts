@@ -16,6 +16,8 @@ export const usual: Answers = {
   findEarlierDeletion: {},
   cancelWork: { fate: 'cancelled' },
   eraseHealthData: 'erased',
+  findHistories: { runs: [], workflows: [], left: [] },
+  eraseHistories: undefined,
   resolvePolicy: (_now: number, { policy }: { policy: object }) => resolvePolicy('deletion', policy),
 };
 

@@ -27,7 +27,8 @@ function startWorker() {
     },
     async describe() {
       calls.push('describe');
-      return { runId: 'run-1', status: { name: 'COMPLETED' }, closeTime: new Date(event.created_at) };
+      if (!results[workflowId]) throw new WorkflowNotFoundError('none', workflowId, undefined);
+      return { workflowId, runId: 'run-1', status: { name: 'COMPLETED' }, closeTime: new Date(event.created_at) };
     },
     async result() {
       calls.push('result');
@@ -80,4 +81,17 @@ test('a range of updated orders is asked about in full, whatever a pass knew of 
   const pass = startWorker();
   await pass('interpretation');
   expect(await pass(undefined)).toMatchObject({ calls: ['describe', 'result'], counts: { finished: 1 } });
+});
+
+const asked = ['describe', 'describe', 'result'];
+
+test.each([
+  ['is known to a run that ended later', '2026-03-10T12:00:00.000Z', asked],
+  ['is news if it comes after the run’s', '2026-03-09T11:00:00.000Z', [...asked, 'signal', 'start']],
+  ['is news if an operator ended the run', undefined, [...asked, 'signal', 'start']],
+])('the end of an order whose run a final deletion has erased %s', async (_what, completedAt, calls) => {
+  listed = { ...order, user_id: 'user-1' };
+  const erased = [{ workflowId: 'kit-order/order-1', completedAt }];
+  results = { 'delete-user/user-1': { histories: { erased, left: [] } } };
+  expect(await startWorker()('interpretation')).toMatchObject({ calls });
 });

@@ -51,14 +51,14 @@ test.each([
   [false, '2026-03-10T12:30:00.000Z'],
   [false, '2026-03-10T11:30:00.000Z'],
 ])('an end is known: %s, to a run whose result cannot be decoded and that ended at %s', (known, at) => {
-  expect(isEndKnown({ ended: 'undecodable', at: new Date(at) }, order, last, from)).toBe(known);
+  expect(isEndKnown({ ended: 'unreadable', at: new Date(at) }, order, last, from)).toBe(known);
 });
 
 test.each([
   [{ updatedAt: '2062-01-01T00:00:00.000Z' }, {}],
   [{}, { at: '2062-01-01T00:00:00.000Z' }],
 ])('a time in the future does not make an end unknown to a run whose result cannot be decoded', (of, event) => {
-  const run = { ended: 'undecodable', at: new Date('2026-03-10T12:59:00.000Z') } as const;
+  const run = { ended: 'unreadable', at: new Date('2026-03-10T12:59:00.000Z') } as const;
   expect(isEndKnown(run, { ...order, ...of }, { ...last, ...event }, from)).toBe(true);
 });
 
