@@ -140,7 +140,7 @@ test('every metric that an alert or a panel names is there', async () => {
 });
 
 test('the docs have every metric of our own, and no other', async () => {
-  const page = await readFile(new URL('../../docs/monitoring.md', import.meta.url), 'utf8');
+  const page = await readFile(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
   const stem = (name: string) => name.replace(/_(bucket|sum|count)$/, '');
   const own = new Set(all.map(({ name }) => stem(name)).filter((name) => name.startsWith('labops_')));
   expect(new Set(page.match(/\blabops_[a-z_]*[a-z]/g))).toEqual(own);

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { errors } from '../../client/index.js';
@@ -51,16 +51,4 @@ test('every error that a backend can import stands once in docs/errors.md, with 
 
 test('every setting that a process reads stands once in docs/settings.md', async () => {
   expect((await headingsOf('docs/settings.md')).toSorted()).toEqual(Object.keys(settings).toSorted());
-});
-
-test('every metric that a process declares stands once in docs/metrics.md', async () => {
-  const folder = join(projectFolder, 'workers/monitoring');
-  const sources = await Promise.all((await readdir(folder)).map((file) => readFile(join(folder, file), 'utf8')));
-  const declared = sources.flatMap((source) =>
-    [...source.matchAll(/name: '(labops_\w+)'/g)].map(([, name = '']) => name),
-  );
-  const text = (await generated).get('docs/metrics.md') ?? '';
-  expect([...text.matchAll(/^\| `(labops_\w+)/gm)].map(([, name = '']) => name).toSorted()).toEqual(
-    declared.toSorted(),
-  );
 });
