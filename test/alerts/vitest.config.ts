@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     root: fileURLToPath(new URL('../..', import.meta.url)),
     include: ['test/alerts/**/*.test.ts'],
-    globalSetup: ['test/rig/processes-setup.ts'],
+    globalSetup: ['test/rig/global-setup.ts'],
     setupFiles: ['test/rig/setup.ts'],
     pool: 'forks',
     testTimeout: 900_000,

@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { stop } from 'esbuild';
 import { buildPrograms, buildWorkflows } from '../../tools/programs.js';
 import { projectFolder } from './processes.js';
 
@@ -19,5 +20,7 @@ export async function build(): Promise<Build> {
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }\n');
   await buildPrograms(folder);
   await buildWorkflows(folder);
+  // Its process would stay as long as the one that tests.
+  await stop();
   return { folder, remove: () => rm(folder, { recursive: true }) };
 }

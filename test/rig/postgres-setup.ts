@@ -10,7 +10,7 @@ declare module 'vitest' {
 }
 
 /** One server for all files. Without PostgreSQL its tests are skipped, and in CI, where nobody would see it, they fail. */
-export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+export async function providePostgres(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const programs = await findPostgres();
   if (programs === undefined) {
     if (isCi()) throw new Error(`PostgreSQL is not installed: run \`${installCommand}\`.`);

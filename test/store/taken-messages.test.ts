@@ -20,8 +20,8 @@ describeStores('taken messages', (rig) => {
     const { store } = rig();
     const id = randomUUID();
     await store.rememberMessage(id);
-    await expect.poll(() => store.wasTaken(id, 15)).toBe(false);
+    await expect.poll(() => store.wasTaken(id, 5)).toBe(false);
     await store.rememberMessage(id);
-    expect(await store.wasTaken(id, 15)).toBe(true);
+    expect(await store.wasTaken(id, 5)).toBe(true);
   });
 });
