@@ -110,7 +110,7 @@ export {
   WebhookNotFound,
   WebhookRefused,
 } from './operators/errors.js';
-export { EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid } from './config.js';
+export { ActorInvalid, EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid } from './config.js';
 export { KeyRingInvalid } from './encryption/key-ring.js';
 export { EncryptionKeyUnknown, PayloadMisplaced, PayloadNotAuthentic } from './encryption/payload-codec.js';
 export { WebhookSecretInvalid } from '../service/webhooks/signature.js';

@@ -1,3 +1,4 @@
+import { actorRule, isActor } from '../protocol/actor.js';
 import { type Installation, isInstallationName, usualInstallation } from '../service/installation.js';
 import { invalid } from '../service/lab-operations-error.js';
 import { type KeyRing, KeyRingInvalid, parseKeyRing } from './encryption/key-ring.js';
@@ -31,7 +32,7 @@ export function usualEncryption(env: Env = process.env): Encryption | undefined 
   return isProduction(env) ? 'required' : undefined;
 }
 
-export function isProduction(env: Env): boolean {
+export function isProduction(env: Env = process.env): boolean {
   return env['NODE_ENV']?.trim() === 'production';
 }
 
@@ -68,6 +69,16 @@ export function installationOf(given: Installation | undefined, env: Env = proce
   return installation;
 }
 
+/** The setting LABOPS_ACTOR; blank counts as not set. */
+export function readActor(env: Env = process.env): string | undefined {
+  return env['LABOPS_ACTOR']?.trim() || undefined;
+}
+
+/** @throws ActorInvalid */
+export function requireActor(actor: unknown): void {
+  if (actor !== undefined && !isActor(actor)) throw new ActorInvalid();
+}
+
 /** A list with commas between. */
 export function namesIn(list: string | undefined): string[] {
   return (list ?? '')
@@ -87,6 +98,16 @@ export class InstallationInvalid extends invalid(
         ? 'The name of the installation is missing, but this is production'
         : 'The name of an installation must be 1 to 32 letters, digits, dots, hyphens and underscores',
     );
+  }
+}
+
+/** The actor is not an id: 1 to 128 letters, digits, dots, hyphens, underscores and colons. The message does not repeat it, which may be a name. */
+export class ActorInvalid extends invalid(
+  'ActorInvalid',
+  'Give `actor`, or the setting LABOPS_ACTOR, your id of the person or the program that calls, never a name.',
+) {
+  constructor() {
+    super(`The actor ${actorRule}`);
   }
 }
 

@@ -10,9 +10,11 @@ import { DocumentOperations } from './documents.js';
 import {
   type Encryption,
   installationOf,
+  readActor,
   readEncryption,
   readInstallation,
   readKeyRing,
+  requireActor,
   TemporalSettingInvalid,
   usualEncryption,
 } from './config.js';
@@ -28,7 +30,7 @@ import type { ServiceAccess } from './service-calls.js';
 import { OrderOperations } from './order/orders.js';
 import { UndeliveredNotifications } from './notifications/undelivered.js';
 import { UserOperations } from './user/users.js';
-import { withPayloadLimit } from './payload-limit.js';
+import { withIdentityOf, withPayloadLimit } from './payload-limit.js';
 import { addressAndWay, throughProxy, reconnection } from './temporal-connection.js';
 import { connectionFault } from './reachability.js';
 import { PlacingOperations } from './operators/placing.js';
@@ -63,6 +65,11 @@ export interface LabOperationsOptions {
    * client without keys asks before it sends whether the workers encrypt, and throws if they do.
    */
   encryption?: Encryption;
+  /**
+   * Who calls: your id of a person or a program, `^[A-Za-z0-9._:-]{1,128}$`, never a name. Every command carries it; what somebody decides
+   * shows it in state, timeline and case file. Default: in `connect` the setting LABOPS_ACTOR; else nobody is named.
+   */
+  actor?: string;
 }
 
 /** Each of these options replaces the setting of the same meaning. */
@@ -77,7 +84,7 @@ export interface ConnectOptions extends LabOperationsOptions {
   apiKey?: NonNullable<ConnectionOptions['apiKey']>;
   /** True, or certificates. Default: the settings TEMPORAL_TLS…; with an API key true. */
   tls?: NonNullable<ConnectionOptions['tls']>;
-  /** Who calls, as histories show it: an opaque name of a program or a role. Default: the SDK's, process and host. */
+  /** Who calls, as histories show it: an opaque name of a program or a role. Default: the actor, else the SDK's, process and host. */
   identity?: string;
 }
 
@@ -109,26 +116,45 @@ export class LabOperations {
   readonly appointments: AppointmentOperations;
   /** Results that the service could not match with an order. */
   readonly matchReviews: MatchReviewOperations;
+  readonly #options: LabOperationsOptions;
   readonly #temporal: Client;
+  readonly #checked: Client;
   readonly #calls: TemporalCalls;
   readonly #service: LabService | undefined;
   readonly #installation: Installation | undefined;
   readonly #closeConnection: (() => Promise<void>) | undefined;
+  readonly #isDerived: boolean;
 
   /**
    * @param given a client of yours, which you close yourself. Give its connection the options of `reconnection`. If the worker has
    * encryption keys, the client needs them too, as its `dataConverter`: see `labDataConverter`
-   * @throws EncryptionKeysMissing, InstallationInvalid
+   * @param of the one whose connections this one shares
+   * @throws EncryptionKeysMissing, InstallationInvalid, ActorInvalid
    */
-  constructor(given: Client, options: LabOperationsOptions = {}, closeConnection?: () => Promise<void>) {
-    const { taskQueue = usualTaskQueue, encryption = usualEncryption(), deadline } = options;
+  constructor(
+    given: Client,
+    options: LabOperationsOptions = {},
+    closeConnection?: () => Promise<void>,
+    of?: LabOperations,
+  ) {
+    const { taskQueue = usualTaskQueue, encryption = usualEncryption(), deadline, actor } = options;
+    requireActor(actor);
+    this.#options = options;
     this.#temporal = given;
-    const temporal = withPayloadLimit(withKeysRequired(given, taskQueue, encryption));
-    this.#service =
-      options.service && createLabService({ ...options.service, installation: installationOf(options.installation) });
+    this.#checked = of ? of.#checked : withPayloadLimit(withKeysRequired(given, taskQueue, encryption));
+    this.#service = of
+      ? of.#service
+      : options.service && createLabService({ ...options.service, installation: installationOf(options.installation) });
     this.#installation = options.installation;
     this.#closeConnection = closeConnection;
-    const calls = new TemporalCalls(temporal, { taskQueue, deadline });
+    this.#isDerived = of !== undefined;
+    const temporal = withIdentityOf(this.#checked, actor);
+    const calls = new TemporalCalls(temporal, {
+      taskQueue,
+      deadline,
+      ...(actor !== undefined && { actor: { by: actor } }),
+      ...(of && { abandoned: of.#calls.abandoned }),
+    });
     this.#calls = calls;
     const access: ServiceAccess = { calls, service: this.#service };
     this.orders = new OrderOperations(access);
@@ -152,11 +178,12 @@ export class LabOperations {
    * files (TEMPORAL_API_KEY_FILE, LABOPS_ENCRYPTION_KEYS_FILE). The file of Temporal's API key is read again every ten seconds, so the
    * key can be replaced while the process runs.
    * Gives up after ten seconds, or after `deadline` if that is shorter. After an outage of Temporal it reconnects within five seconds.
-   * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, InstallationInvalid, TemporalSettingInvalid, TemporalUnreachable
+   * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, InstallationInvalid, ActorInvalid, TemporalSettingInvalid, TemporalUnreachable
    */
   static async connect(options: ConnectOptions = {}): Promise<LabOperations> {
     const { encryptionKeys, identity } = options;
-    const { encryption = readEncryption(), installation = readInstallation() } = options;
+    const { encryption = readEncryption(), installation = readInstallation(), actor = readActor() } = options;
+    requireActor(actor);
     const ring = encryptionKeys === undefined ? readKeyRing() : parseKeyRing(encryptionKeys);
     if (!ring && encryption === 'required') throw new EncryptionKeysMissing(encryptionRequired);
     const settings = readTemporalSettings();
@@ -179,11 +206,25 @@ export class LabOperations {
     });
     const file = options.apiKey === undefined ? temporalKeyFile() : undefined;
     const unfollow = followKeyFile(connection, { apiKey: settings.connectionOptions.apiKey, file });
-    const given = { ...options, ...(encryption && { encryption }), ...(installation && { installation }) };
+    const given = {
+      ...options,
+      ...(encryption && { encryption }),
+      ...(installation && { installation }),
+      ...(actor !== undefined && { actor }),
+    };
     return new LabOperations(temporal, given, () => {
       unfollow();
       return connection.close();
     });
+  }
+
+  /**
+   * The same client for another actor, over the same connections: make one for each request of a backend that serves many people. Closing
+   * it closes nothing.
+   * @throws ActorInvalid
+   */
+  as(actor: string): LabOperations {
+    return new LabOperations(this.#temporal, { ...this.#options, actor }, undefined, this);
   }
 
   /** The Temporal client that was given, or that `connect` made: `createWebhookHandler` needs it. */
@@ -210,6 +251,7 @@ export class LabOperations {
 
   /** Closes the connections that it opened: to Temporal, if it connected, and to the service. */
   async close(): Promise<void> {
+    if (this.#isDerived) return;
     await this.#service?.close();
     if (!this.#closeConnection) return;
     await this.#calls.abandoned.settled();

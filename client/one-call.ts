@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, QueryRejectedError, type WorkflowClient, type WorkflowHandle } from '@temporalio/client';
 import type { QueryDefinition, UpdateDefinition } from '@temporalio/common';
+import type { OfActor } from '../protocol/actor.js';
 import type { Attention, RaisedAttention } from '../protocol/attention.js';
 import { askAgain } from '../protocol/failure-details.js';
 import { after } from './call-options.js';
@@ -27,6 +28,8 @@ export interface TemporalAccess {
   /** Its queries are refused at once if the workflow has ended. */
   readonly openWorkflows: WorkflowClient;
   readonly taskQueue: string;
+  /** Of every command: who sends it. */
+  readonly actor: OfActor;
   /** The requests of calls that have ended early. */
   readonly abandoned: AbandonedCalls;
 }
@@ -106,16 +109,16 @@ export class OneCall {
     }
   }
 
-  /** Sends a command to the workflow, and waits for its answer. */
+  /** Sends a command to the workflow, with its actor, and waits for its answer. */
   async update<Answer, Arguments extends unknown[]>(
     workflow: WorkflowHandle,
     definition: UpdateDefinition<Answer, Arguments>,
     ...args: Arguments
   ): Promise<Answer> {
     this.waitFor(workflow);
-    // An update without an argument has nothing that could be encrypted: a worker that requires encryption refuses it.
-    const options = { args: (args.length === 0 ? [{}] : args) as [unknown] };
-    return this.untilAccepted((updateId) => workflow.executeUpdate(definition.name, { ...options, updateId }));
+    // Also without an actor there is an argument: a worker that requires encryption refuses an update with nothing that could be encrypted.
+    const command = { ...this.calls.actor, ...(args[0] as object | undefined) };
+    return this.untilAccepted((updateId) => workflow.executeUpdate(definition.name, { args: [command], updateId }));
   }
 
   /** Sends an update, and sends it again under the same ID while Temporal ends it before the workflow has accepted it. */

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { Client, type ClientOptions } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
@@ -30,6 +31,12 @@ export function withPayloadLimit(temporal: Client): Client {
   return derivedClient(temporal, { dataConverter: { ...loadedDataConverter, payloadCodecs } });
 }
 
+/** A client whose calls show who makes them, unless it has an identity of its own. */
+export function withIdentityOf(temporal: Client, actor: string | undefined): Client {
+  const isUsual = temporal.options.identity === `${process.pid}@${hostname()}`;
+  return actor === undefined || !isUsual ? temporal : derivedClient(temporal, { identity: actor });
+}
+
 /** True if the client encrypts its payloads. */
 export function hasKeys({ options }: Client): boolean {
   return options.loadedDataConverter.payloadCodecs.some((codec) => codec !== payloadLimit);
@@ -38,7 +45,7 @@ export function hasKeys({ options }: Client): boolean {
 /** A client with the same connection and settings, but for the changes. */
 export function derivedClient(
   { connection, options }: Client,
-  changes: Pick<ClientOptions, 'interceptors' | 'dataConverter'>,
+  changes: Pick<ClientOptions, 'interceptors' | 'dataConverter' | 'identity'>,
 ): Client {
   const { namespace, identity, interceptors, workflow, loadedDataConverter } = options;
   return new Client({

@@ -1,4 +1,5 @@
 import { QueryRejectCondition, WorkflowClient, type Client } from '@temporalio/client';
+import type { OfActor } from '../protocol/actor.js';
 import { AbandonedCalls } from './within.js';
 import { millisecondsOf, usualDeadline, type CallOptions, type Deadline } from './call-options.js';
 import { LabOperationsError } from '../service/lab-operations-error.js';
@@ -35,6 +36,8 @@ interface TemporalCallsOptions {
   taskQueue: string;
   /** Takes the place of the methods' own defaults. */
   deadline?: Deadline | undefined;
+  actor?: OfActor;
+  abandoned?: AbandonedCalls;
 }
 
 export interface CallKind {
@@ -66,9 +69,13 @@ export class TemporalCalls implements TemporalAccess {
   readonly openWorkflows: WorkflowClient;
   readonly taskQueue: string;
   private readonly deadline: Deadline | undefined;
-  readonly abandoned = new AbandonedCalls();
+  readonly actor: OfActor;
+  readonly abandoned: AbandonedCalls;
 
-  constructor(client: Client, { taskQueue, deadline }: TemporalCallsOptions) {
+  constructor(
+    client: Client,
+    { taskQueue, deadline, actor = {}, abandoned = new AbandonedCalls() }: TemporalCallsOptions,
+  ) {
     if (deadline !== undefined) millisecondsOf(deadline);
     this.client = client;
     this.openWorkflows = new WorkflowClient({
@@ -79,6 +86,8 @@ export class TemporalCalls implements TemporalAccess {
     });
     this.taskQueue = taskQueue;
     this.deadline = deadline;
+    this.actor = actor;
+    this.abandoned = abandoned;
   }
 
   /**

@@ -1,5 +1,6 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { isObject } from '../service/json-object.js';
+import { actorRule, isActor, type OfActor } from './actor.js';
 import { defineSignal } from './definitions.js';
 import { placingStopId } from './ids.js';
 import { withoutMemos } from './search-attributes.js';
@@ -11,13 +12,13 @@ import { withoutMemos } from './search-attributes.js';
 
 export const stopPlacingName = 'stopPlacing';
 
-export interface StopPlacingInput {
+export interface StopPlacingInput extends OfActor {
   /** For everybody who asks why nothing is ordered, at most 500 characters; nothing personal. The start's memo has it, too: workers read it there. */
   reason: string;
 }
 
 /** Ends the stop. */
-export const resumeSignal = defineSignal('resume');
+export const resumeSignal = defineSignal<[OfActor]>('resume');
 
 export interface PlacingStop {
   /** ISO 8601 in UTC. */
@@ -32,13 +33,14 @@ export interface StopPlacingResult extends PlacingStop {
 
 /** Everything that is wrong with an input, by field. */
 export function placingStopFaults(input: unknown): { field: string; message: string }[] {
-  const { reason, ...unknown } = isObject(input) ? input : {};
+  const { reason, by, ...unknown } = isObject(input) ? input : {};
   const isReason = typeof reason === 'string' && reason.trim() !== '' && reason.length <= 500;
   return [
     ...Object.keys(unknown).map((field) => ({ field, message: 'is not known here' })),
     ...(isReason
       ? []
       : [{ field: 'reason', message: 'must be a string that is not blank, of at most 500 characters' }]),
+    ...(by == null || isActor(by) ? [] : [{ field: 'by', message: actorRule }]),
   ];
 }
 

@@ -6,7 +6,7 @@
  */
 
 const args = process.argv.slice(2);
-const withValue = ['--task-queue', '--timeout', '--address', '--namespace', '--identity'];
+const withValue = ['--task-queue', '--timeout', '--address', '--namespace', '--identity', '--actor'];
 const command = args.findIndex((arg, index) => !arg.startsWith('-') && !withValue.includes(args[index - 1] ?? ''));
 if (args[command] === 'doctor') {
   const { doctor } = await import('./doctor.js');

@@ -9,7 +9,7 @@ import {
 } from '../protocol/operators/operator-calls.js';
 import type { ReplayRejectedEventsInput, ReplayRejectedEventsResult } from '../protocol/operators/rejected-events.js';
 import { activities } from './activity-options.js';
-import { refuseFields, throwRefusal } from './entity/commands.js';
+import { actorOf, refuseFields, throwRefusal } from './entity/commands.js';
 import { isObject } from './entity/fields.js';
 import { table } from './entity/operators.js';
 
@@ -86,7 +86,8 @@ function rows(word: string, counts: Record<string, number>): string[][] {
 
 /** A backend in another language is checked by no compiler, and an error of any other kind would be retried forever. */
 function checked(call: unknown): { name: OperatorCallName; input: object } {
-  const { do: name, ...input } = isObject(call) ? call : {};
+  const { do: name, by: _by, ...input } = isObject(call) ? call : {};
+  actorOf(call);
   if (!isCallName(name))
     throw refuseFields([{ field: 'do', message: `must be ${Object.keys(operatorCalls).join(', ')}` }]);
   const faults = callFaults(name, input);

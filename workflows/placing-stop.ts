@@ -1,4 +1,5 @@
 import { condition, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import { isActor, type OfActor } from '../protocol/actor.js';
 import { placingStopId } from '../protocol/ids.js';
 import {
   placingStopFaults,
@@ -7,20 +8,21 @@ import {
   type StopPlacingResult,
 } from '../protocol/placing-stop.js';
 import { refuseFields } from './entity/commands.js';
-import { moment, plain } from './entity/operators.js';
+import { byActor, moment, plain } from './entity/operators.js';
 import { iso } from './entity/spans.js';
 
 /** Stops placing as long as it runs: workers ask Temporal for it before they create anything. */
 export async function stopPlacing(input: StopPlacingInput): Promise<StopPlacingResult> {
-  let isResumed = false;
-  setHandler(resumeSignal, () => void (isResumed = true), { description: 'Ends the stop: what waits is placed.' });
-  const { reason } = checked(input);
+  let resumed: OfActor | undefined;
+  const resume = (given?: OfActor): void => void (resumed ??= isActor(given?.by) ? { by: given.by } : {});
+  setHandler(resumeSignal, resume, { description: 'Ends the stop: what waits is placed.' });
+  const { reason, ...stopped } = checked(input);
   const since = workflowInfo().startTime.toISOString();
-  setCurrentDetails(`### Placing is stopped\n\nSince ${moment(since)} UTC: ${plain(reason)}`);
-  await condition(() => isResumed);
+  setCurrentDetails(`### Placing is stopped\n\nSince ${moment(since)} UTC${byActor(stopped.by)}: ${plain(reason)}`);
+  await condition(() => resumed !== undefined);
   const until = iso(Date.now());
   setCurrentDetails(
-    `### Placing goes on\n\nIt was stopped from ${moment(since)} to ${moment(until)} UTC: ${plain(reason)}`,
+    `### Placing goes on\n\nIt was stopped from ${moment(since)}${byActor(stopped.by)} to ${moment(until)} UTC${byActor(resumed?.by)}: ${plain(reason)}`,
   );
   return { reason, since, until };
 }

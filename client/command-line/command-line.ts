@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ConnectOptions, LabOperations } from '../lab-operations.js';
+import { isProduction } from '../config.js';
 import type { Duration } from '../../protocol/time.js';
 import type { Deadline } from '../call-options.js';
 import type { WatchOptions } from '../watching.js';
@@ -17,6 +18,7 @@ export interface GlobalOptions {
   address?: string;
   namespace?: string;
   identity?: string;
+  actor?: string;
   timeout?: Duration;
 }
 
@@ -38,6 +40,9 @@ export type Patience = Duration | 'endless';
 export type Connect = (options: ConnectOptions & { deadline: Deadline }) => Promise<LabOperations>;
 
 const usualPatience: Patience = '5m';
+
+const actorMissing =
+  'Say who you are, because this is production: set LABOPS_ACTOR, or use --actor, to your id (never a name). Nothing was sent';
 
 /** When a command that has no answer yet first asks whether there is a worker, and how often after that. */
 const firstCheckMs = 10_000;
@@ -64,6 +69,7 @@ export class CommandLine {
   /** Connects, does the work, each call of it within its time, and closes the connection. */
   async run(work: (call: Call) => Promise<void>, patience: Patience = usualPatience): Promise<void> {
     const { json: _json, verbose: _verbose, timeout, ...options } = this.readOptions();
+    if (options.actor === undefined && isProduction()) throw new UsageError(actorMissing);
     const { progress } = this;
     try {
       progress.say('connecting');

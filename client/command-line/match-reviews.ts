@@ -92,6 +92,7 @@ function reviewText(state: MatchReviewState): string {
       ['Allowed', outcome === undefined ? allowedActions.join(', ') || 'nothing' : undefined],
       ['Waits for', outcome === undefined ? waiting(state.waiting) : undefined],
       ['Decided', state.decision?.action],
+      ['Decided by', state.decision?.by],
       ['Outcome', words(outcome ?? '')],
       ['Order', state.resolvedOrderId],
       ['User of the order', state.resolvedUserId],

@@ -189,7 +189,7 @@ function placeCommand(orders: Command, commandLine: CommandLine): void {
 }
 
 interface AcknowledgementOptions {
-  by: string;
+  by?: string;
   outcome: AcknowledgementOutcome;
   alarm?: string;
   noteFile?: string;
@@ -200,7 +200,7 @@ function acknowledgeCriticalCommand(orders: Command, commandLine: CommandLine): 
   orders
     .command('acknowledge-critical <order-id>')
     .description('record that somebody handles a critical result, which ends its reminders')
-    .requiredOption('--by <person-id>', "who handles it: the product's id of the person, never a name")
+    .option('--by <person-id>', "who handles it: the product's id of the person, never a name (default: the actor)")
     .addOption(
       new Option(
         '--outcome <outcome>',
@@ -215,8 +215,8 @@ function acknowledgeCriticalCommand(orders: Command, commandLine: CommandLine): 
       const note = noteFile === undefined ? '' : (await readText(commandLine.terminal, noteFile)).trim();
       const acknowledgement = {
         orderId,
-        by,
         outcome,
+        ...(by !== undefined && { by }),
         ...(alarm !== undefined && { alarm }),
         ...(note !== '' && { note }),
       };

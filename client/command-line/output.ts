@@ -52,10 +52,10 @@ export function line(...cells: readonly string[]): string {
 }
 
 /** The timeline, in our own texts. */
-export function timelineTable(timeline: readonly { at: string; what: string }[]): string {
+export function timelineTable(timeline: readonly { at: string; what: string; by?: string }[]): string {
   return table(
     ['When (UTC)', 'What happened'],
-    timeline.map(({ at, what }) => [moment(at), what]),
+    timeline.map(({ at, what, by }) => [moment(at), by === undefined ? what : `${what}, by ${by}`]),
   );
 }
 

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { usualTaskQueue } from '../../protocol/task-queues.js';
+import { readActor, requireActor } from '../config.js';
 import { appointmentCommands } from './appointments.js';
 import { CommandLine, type Area, type Connect, type GlobalOptions } from './command-line.js';
 import { type ExitCode, exitCodes, UsageError } from './failures.js';
@@ -59,7 +60,14 @@ export function createProgram(terminal: Terminal, connect: Connect, isJson = fal
     .option('--json', 'print JSON on standard output, one document or one per line; errors too')
     .option('--address <host:port>', "Temporal's address (default: TEMPORAL_ADDRESS, else localhost:7233)")
     .option('--namespace <name>', "Temporal's namespace (default: TEMPORAL_NAMESPACE, else default)")
-    .option('--identity <name>', 'who calls, as histories show it: no name of a person (default: process and host)')
+    .option(
+      '--identity <name>',
+      'who calls, as histories show it: no name of a person (default: the actor, else process and host)',
+    )
+    .option(
+      '--actor <id>',
+      'your id, never a name: histories show who did what (default: LABOPS_ACTOR; production requires one)',
+    )
     .addOption(taskQueueOption())
     .option(
       '--timeout <duration>',
@@ -78,9 +86,16 @@ export function createProgram(terminal: Terminal, connect: Connect, isJson = fal
     })
     .addHelpText('after', exitStatus)
     .exitOverride();
-  const commandLine = new CommandLine(terminal, connect, () => program.opts<GlobalOptions>());
+  const commandLine = new CommandLine(terminal, connect, () => optionsOf(program));
+  program.hook('preAction', () => requireActor(optionsOf(program).actor));
   for (const area of areas) area(program, commandLine);
   return program;
+}
+
+/** The actor of a setting counts as if it was given here. */
+function optionsOf(program: Command): GlobalOptions {
+  const actor = readActor();
+  return { ...(actor !== undefined && { actor }), ...program.opts<GlobalOptions>() };
 }
 
 /** Runs one command line to its end. */

@@ -123,7 +123,7 @@ export class LinkHandle {
   async cancel(options: CallOptions = {}): Promise<LinkState> {
     return this.#calls.call(linkCalls.command, options, (call) =>
       this.command(
-        () => call.update(this.#workflow, cancelUpdate),
+        () => call.update(this.#workflow, cancelUpdate, {}),
         async () => {
           const state = await call.state(this.#workflow, stateQuery);
           return state.outcome === 'cancelled' ? state : refuseEnded();

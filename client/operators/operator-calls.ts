@@ -37,7 +37,7 @@ export async function operate<Name extends OperatorCallName>(
         const handle = await client.workflow.start(operatorCallName, {
           workflowId,
           taskQueue,
-          args: [{ do: name, ...input }],
+          args: [{ ...calls.actor, do: name, ...input }],
           workflowIdConflictPolicy: 'FAIL',
           workflowExecutionTimeout: within,
           staticSummary: `Operator's call: ${name}`,

@@ -40,14 +40,14 @@ export class PlacingOperations {
    * @param input `reason`: for everybody who asks why nothing is ordered, at most 500 characters; nothing personal
    * @throws OperatorCallInvalid
    */
-  async stop(input: StopPlacingInput, options: CallOptions = {}): Promise<PlacingSwitch> {
+  async stop(input: Omit<StopPlacingInput, 'by'>, options: CallOptions = {}): Promise<PlacingSwitch> {
     refuseFaulty('The command', placingStopFaults(input), OperatorCallInvalid);
     const { client, taskQueue } = this.#calls;
     return this.#calls.call(stopping, options, async () => {
       await client.workflow.start(stopPlacingName, {
         workflowId: placingStopId(taskQueue),
         taskQueue,
-        args: [input],
+        args: [{ ...this.#calls.actor, ...input }],
         workflowIdConflictPolicy: 'USE_EXISTING',
         memo: { reason: input.reason },
         staticSummary: 'Placing is stopped',
@@ -63,7 +63,7 @@ export class PlacingOperations {
     return this.#calls.call(resuming, options, async (call) => {
       const stop = client.workflow.getHandle(placingStopId(taskQueue));
       if (await isRunning(stop)) {
-        await stop.signal(resumeSignal);
+        await stop.signal(resumeSignal, this.#calls.actor);
         await call.result(stop, resuming.underWay);
       }
       return this.#read();

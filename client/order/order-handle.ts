@@ -8,6 +8,7 @@ import type { LabService } from '../../service/lab-service.js';
 import { registerRequestSchema } from '../../service/order/orders.js';
 import type { Results } from '../../service/order/order.js';
 import { brokenRulesOf } from '../../service/validation.js';
+import type { OfActor } from '../../protocol/actor.js';
 import { canonicalId, kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import {
   acknowledgeCriticalResultUpdate,
@@ -69,6 +70,8 @@ interface ProblemOrder extends NamedOrder {
   /** Changes an earlier `wait` before its time is over. */
   insteadOf?: 'wait';
 }
+
+type Acknowledging = Omit<AcknowledgeCriticalResultCommand, 'by'> & OfActor;
 
 /** The answer to the cancellation of an order that was still being placed. */
 export type CancelledPlacing = Extract<PlacingEnd, { outcome: 'cancelled' }>;
@@ -190,18 +193,19 @@ export class KitOrderHandle {
   /**
    * Records that a person has taken up a critical result. Only this ends its reminders and its attention, whatever the
    * outcome. Sending the same acknowledgement again succeeds and changes nothing, even after the end; another outcome is
-   * added. Once an alarm has been acknowledged, a later one must be named as `alarm`, so a late retry cannot clear it. Deadline: 30 seconds.
+   * added. Once an alarm has been acknowledged, a later one must be named as `alarm`, so a late retry cannot clear it. Without `by` the
+   * client's actor is meant. Deadline: 30 seconds.
    * @throws OrderInvalid naming each field and its rule, NothingToAcknowledge, AlarmOutdated if a later alarm stands,
    * OrderEnded, ServiceDown
    */
   async acknowledgeCriticalResult({
     orderId,
     alarm,
-    by,
+    by = this.#access.calls.actor.by ?? '',
     outcome,
     note,
     ...options
-  }: AcknowledgeCriticalResultCommand & CallOptions): Promise<OrderState> {
+  }: Acknowledging & CallOptions): Promise<OrderState> {
     const command = {
       orderId,
       by,
@@ -284,7 +288,7 @@ export class KitOrderHandle {
     return orIfEnded(
       placing,
       async () => {
-        const end = await call.update(placing, cancelPlacingUpdate);
+        const end = await call.update(placing, cancelPlacingUpdate, {});
         return end.outcome === 'cancelled' ? end : undefined;
       },
       () => this.cancelledBefore(call),

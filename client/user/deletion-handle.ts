@@ -54,7 +54,7 @@ export class DeletionHandle {
     return this.#calls.call(undoing, options, (call) =>
       orIfEnded(
         this.#workflow,
-        () => call.update(this.#workflow, undoUpdate),
+        () => call.update(this.#workflow, undoUpdate, {}),
         () => this.undone(call),
       ),
     );

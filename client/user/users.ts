@@ -67,10 +67,13 @@ export class UserOperations {
    * @throws UserUnknown if the user does not exist or no longer exists
    * @throws DeletionRefused, ServiceAccessDenied: nothing was deleted
    */
-  async requestDeletion(input: Omit<DeleteUserInput, 'carried'>, options: CallOptions = {}): Promise<DeletionHandle> {
+  async requestDeletion(
+    input: Omit<DeleteUserInput, 'carried' | 'by'>,
+    options: CallOptions = {},
+  ): Promise<DeletionHandle> {
     check(input);
     const userId = canonicalId(input.userId);
-    const request = { ...input, userId, policy: resolvePolicy('deletion', input.policy) };
+    const request = { ...this.#calls.actor, ...input, userId, policy: resolvePolicy('deletion', input.policy) };
     const workflowId = deleteUserId(userId);
     // Each can be used once.
     const start = () =>
@@ -294,7 +297,7 @@ async function ifPresent(
   }
 }
 
-function check({ userId, clientUserId, policy, ...unknown }: Omit<DeleteUserInput, 'carried'>): void {
+function check({ userId, clientUserId, policy, ...unknown }: Omit<DeleteUserInput, 'carried' | 'by'>): void {
   const faults = userIdFaults(userId);
   // For instance a setting of the policy that stands beside the policy.
   faults.push(...unknownFaults(unknown));

@@ -13,7 +13,7 @@ export function accountRoutes(app: FastifyInstance, lab: LabOperations): void {
   app.post('/account/deletion', (request, reply) => {
     const userId = userOf(request);
     const act = async () => {
-      await lab.users.requestDeletion({ userId, policy: { onRunningWork: 'cancel' } });
+      await lab.as(userId).users.requestDeletion({ userId, policy: { onRunningWork: 'cancel' } });
       return '/account';
     };
     return carryOut(reply, act, (problem) => accountPage(lab, reply, userId, problem));
@@ -22,7 +22,7 @@ export function accountRoutes(app: FastifyInstance, lab: LabOperations): void {
   app.post('/account/deletion/undo', (request, reply) => {
     const userId = userOf(request);
     const act = async () => {
-      await lab.users.restore({ userId });
+      await lab.as(userId).users.restore({ userId });
       return '/account';
     };
     return carryOut(reply, act, (problem) => accountPage(lab, reply, userId, problem));

@@ -17,7 +17,8 @@ export function matchReviewRoutes(app: FastifyInstance, lab: LabOperations): voi
     requireStaff(request);
     const { id, action } = request.params as { id: string; action: string };
     const act = async () => {
-      await decide(lab, id, action, fieldsOf(request));
+      // In your backend: the id of the person who is signed in.
+      await decide(lab.as('staff'), id, action, fieldsOf(request));
       return `/staff/reviews/${id}`;
     };
     return carryOut(reply, act, (problem) => reviewPage(lab, reply, id, problem));

@@ -1,6 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { EarlierRun } from '../signal-or-start.js';
 import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
+import type { OfActor } from '../actor.js';
 import type { Attention, RaisedAttention } from '../attention.js';
 import type { AppointmentPolicy, ResolvedAppointmentPolicy } from './policy.js';
 
@@ -47,21 +48,21 @@ export interface SlotQuestion {
   radius?: 10 | 20 | 25 | 50 | 100;
 }
 
-export interface SlotChoice {
+export interface SlotChoice extends OfActor {
   /** `id` of a slot that `findSlots` answered with. */
   slotId: string;
   /** For the visitor; at most 1,000 characters. It stays in the history: see docs/operations.md. */
   notes?: string;
 }
 
-export interface AppointmentRequest {
+export interface AppointmentRequest extends OfActor {
   /** The service's slug of the company that will come. */
   provider: string;
   /** For the visitor, for instance suitable days; at most 1,000 characters. It stays in the history. */
   notes?: string;
 }
 
-export interface AppointmentCancellation {
+export interface AppointmentCancellation extends OfActor {
   /** One of the service's cancellation reasons; if absent, the first of its list. */
   reasonId?: string;
   /** It stays in the history. */
@@ -191,6 +192,8 @@ interface AppointmentEntry {
   at: string;
   /** Our own texts and the service's statuses: nothing personal. */
   what: string;
+  /** The actor of the command that did it. */
+  by?: string;
 }
 
 /** The last state. */

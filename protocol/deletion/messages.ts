@@ -1,4 +1,5 @@
 import { defineQuery, defineUpdate } from '../definitions.js';
+import type { OfActor } from '../actor.js';
 import type { Attention } from '../attention.js';
 import type { DeletionPolicy, ResolvedDeletionPolicy } from './policy.js';
 
@@ -9,7 +10,7 @@ import type { DeletionPolicy, ResolvedDeletionPolicy } from './policy.js';
 
 export const deleteUserName = 'deleteUser';
 
-export interface DeleteUserInput {
+export interface DeleteUserInput extends OfActor {
   /** The service's user id. */
   userId: string;
   /**
@@ -35,7 +36,7 @@ export const requestUpdate = defineUpdate<DeletionState, [DeleteUserInput]>('req
  * deletion: then the deletion is withdrawn, by asking the service unless the user was read as present and nothing was sent since. Answers
  * with the state, whose `undo` says what was restored and what was not.
  */
-export const undoUpdate = defineUpdate<DeletionState, []>('undo');
+export const undoUpdate = defineUpdate<DeletionState, [OfActor]>('undo');
 
 export const stateQuery = defineQuery<DeletionState>('state');
 
@@ -107,6 +108,8 @@ export interface UndoReport {
   at: string;
   /** `command`: through `undo`. `elsewhere`: the user was restored without an `undo` here. */
   by: 'command' | 'elsewhere';
+  /** The actor of that `undo`. */
+  undoneBy?: string;
   /** Empty, as is `notRestored`, if the user had not been deleted. */
   restored: ('user' | 'data')[];
   notRestored: 'connections'[];
@@ -130,6 +133,8 @@ export interface DeletionState {
   userId: string;
   phase: DeletionPhase;
   requestedAt: string;
+  /** The actor of the request. */
+  requestedBy?: string;
   /** When the first attempt to delete was scheduled: the grace counts from here. */
   scheduledAt?: string;
   /** Until when `undo` is accepted. The service's own grace ends no earlier. */
@@ -168,7 +173,7 @@ export type DeletionNotification = NotificationHead &
   (
     | { type: 'deletion_scheduled'; data: { graceUntil: string; scheduledBefore: boolean; work: FoundWork[] } }
     | { type: 'deletion_reminder'; data: { graceUntil: string; scheduledBefore: boolean } }
-    | { type: 'deletion_undone'; data: Omit<UndoReport, 'at'> }
+    | { type: 'deletion_undone'; data: Omit<UndoReport, 'at' | 'undoneBy'> }
     | { type: 'deleted'; data: object }
     /** Nothing is deleted after all, though the request had been answered. */
     | { type: 'deletion_failed'; data: { reason: string; work?: FoundWork[] } }

@@ -1,4 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
+import type { OfActor } from '../actor.js';
 import type { Attention } from '../attention.js';
 import type { LinkPolicy, ResolvedLinkPolicy } from './policy.js';
 import { linkProviderId } from '../ids.js';
@@ -63,7 +64,7 @@ export interface MfaCode {
 export const requestLinkUpdate = defineUpdate<LinkUrl, [LinkRequest]>('requestLink');
 export const reportLinkResultUpdate = defineUpdate<LinkState, [LinkReport]>('reportLinkResult');
 export const submitMfaCodeUpdate = defineUpdate<CodeAnswer, [MfaCode]>('submitMfaCode');
-export const cancelUpdate = defineUpdate<LinkState>('cancel');
+export const cancelUpdate = defineUpdate<LinkState, [OfActor]>('cancel');
 export const stateQuery = defineQuery<LinkState>('state');
 
 /** A webhook reported a connection of this user and provider; a read shows if it is the expected one. */
@@ -124,6 +125,8 @@ interface LinkEntry {
   at: string;
   /** In our own words and the service's error types: nothing personal. */
   what: string;
+  /** The actor of the command that did it. */
+  by?: string;
 }
 
 /** The consequence of an error of the service: `consequences.ts` has the table. */

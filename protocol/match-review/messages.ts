@@ -1,5 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { MatchReviewReport } from '../../service/match-review/snapshot.js';
+import type { OfActor } from '../actor.js';
 import type { Attention } from '../attention.js';
 import type { EarlierRun } from '../signal-or-start.js';
 import type { MatchReviewPolicy, ResolvedMatchReviewPolicy } from './policy.js';
@@ -39,7 +40,7 @@ export const reviewRequestedSignal = defineSignal<[ReviewRequested]>('reviewRequ
 /** A decision that a person can make. */
 export type MatchReviewAction = 'accept' | 'reject' | 'unsure';
 
-interface Noted {
+interface Noted extends OfActor {
   /** For the service, at most 5,000 characters. It may quote a person: it stays in the history, encrypted like all input. */
   note?: string;
 }
@@ -124,12 +125,16 @@ export interface MatchReviewDecision {
   /** As they were given. */
   orderId?: string;
   userId?: string;
+  /** Who made it. */
+  by?: string;
 }
 
 interface MatchReviewEntry {
   at: string;
   /** Our own texts and the service's statuses: nothing personal. */
   what: string;
+  /** The actor of the command that did it. */
+  by?: string;
 }
 
 export interface MatchReviewResult extends MatchReviewState {

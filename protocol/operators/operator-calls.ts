@@ -1,3 +1,4 @@
+import type { OfActor } from '../actor.js';
 import { isObject } from '../../service/json-object.js';
 import type { WebhookPlace } from '../../service/management/webhooks.js';
 import type { Duration } from '../time.js';
@@ -51,8 +52,8 @@ export type OperatorCallName = keyof OperatorCalls;
 export type TakenBy<Name extends OperatorCallName> = OperatorCalls[Name]['takes'];
 export type AnswerOf<Name extends OperatorCallName> = OperatorCalls[Name]['answers'];
 
-/** The input of the workflow: a call's name, and what it takes. */
-export type OperatorCall = { [Name in OperatorCallName]: { do: Name } & TakenBy<Name> }[OperatorCallName];
+/** The input of the workflow: a call's name, what it takes, and who sends it. */
+export type OperatorCall = { [Name in OperatorCallName]: { do: Name } & OfActor & TakenBy<Name> }[OperatorCallName];
 
 interface Row<Taken> {
   /** A rule for each field. */

@@ -1,3 +1,4 @@
+import type { OfActor } from '../actor.js';
 import type { EarlierRun } from '../signal-or-start.js';
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { CriticalResultReport } from '../../service/order/critical-result.js';
@@ -51,6 +52,8 @@ export interface OrderPlaced {
   notifies: boolean;
   /** The placing was cancelled, and its caller may no longer wait: the order cancels itself. */
   cancelRequested?: boolean;
+  /** Who cancelled it. */
+  cancelRequestedBy?: string;
 }
 
 export const orderPlacedSignal = defineSignal<[OrderPlaced]>('orderPlaced');
@@ -75,12 +78,12 @@ export interface ReplacementPlaced {
 export const replacementPlacedSignal = defineSignal<[ReplacementPlaced]>('replacementPlaced');
 
 /** A command may name the order of the chain it means; otherwise it means the current one. */
-interface OrderCommand {
+interface OrderCommand extends OfActor {
   orderId?: string;
 }
 
 /** A command that names its order: by the time that it is repeated, another order may be the current one. */
-interface NamedOrderCommand {
+interface NamedOrderCommand extends OfActor {
   orderId: string;
 }
 
@@ -125,7 +128,7 @@ export const acknowledgeCriticalResultUpdate = defineUpdate<OrderState, [Acknowl
 );
 
 /** Settings of a running order's policy that change; the others stay. */
-export interface SetPolicyCommand {
+export interface SetPolicyCommand extends OfActor {
   policy: OrderPolicy;
 }
 

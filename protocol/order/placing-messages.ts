@@ -1,5 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { ImportOrderRequest, OrderRequest, TestkitOrderRequest } from '../../service/order/orders.js';
+import type { OfActor } from '../actor.js';
 import type { Attention } from '../attention.js';
 import type { OrderPolicy, ResolvedOrderPolicy } from './policy.js';
 import type { AttentionReason, Waiting } from './state.js';
@@ -57,7 +58,7 @@ export type PlacingEnd =
   | { outcome: 'placed'; orderId: string };
 
 /** Ends a placing before there is an order: on `placeKitOrder`. Waits until it is certain if there is one. */
-export const cancelUpdate = defineUpdate<PlacingEnd, []>('cancel');
+export const cancelUpdate = defineUpdate<PlacingEnd, [OfActor]>('cancel');
 
 /** The reason why a person should look at a placing. */
 export type PlacingAttentionReason = Extract<AttentionReason, 'ambiguous_order' | 'placing_delayed'>;
@@ -74,6 +75,8 @@ export interface PlacingState {
   orderId?: string;
   /** Set once the placing was cancelled and there is no order. */
   outcome?: 'cancelled';
+  /** Who cancelled it, which may have come too late. */
+  cancelledBy?: string;
 }
 
 export const stateQuery = defineQuery<PlacingState>('state');

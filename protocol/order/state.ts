@@ -54,16 +54,19 @@ export interface OrderAttention extends Attention<AttentionReason> {
 /** `key`: the question it asks; it is cleared when the question is answered or obsolete. */
 export type RaisedOrderAttention = RaisedAttention<AttentionReason> & { key: string; orderId: string };
 
-/** An event of the service; or, without an event's id, an acknowledgement of a critical result. */
+/** An event of the service; or, without an event's id, what a person decided: the acknowledgement of a critical result, or a command with an actor. */
 export interface TimelineEntry {
   orderId: string;
   eventId?: number;
   at: string;
-  /** The service's own status, also one that is not known yet; or `critical_result_acknowledged`. */
+  /**
+   * The service's own status, also one that is not known yet; or `critical_result_acknowledged`, `problem_resolved`, `kit_replaced`,
+   * `kit_registered`, `order_cancelled` or `policy_changed`.
+   */
   status: string;
-  /** An acknowledgement's outcome; otherwise the service's own detail. */
+  /** An acknowledgement's outcome, the decision about a problem, or the settings that changed; otherwise the service's own detail. */
   detail?: string;
-  /** Who acknowledged. */
+  /** Who acknowledged or decided it. */
   by?: string;
   /** Which alarm, as in `CriticalResult`. */
   alarm?: string;

@@ -97,7 +97,7 @@ test('a client without keys is refused at once if encryption is required, and ma
   const { orders } = new LabOperations(blind(), { taskQueue, encryption: 'optional' });
   await orders.place(kitFor(await lab.newUser(), reference));
   expect(await failureOf(placeKitOrderId(reference))).toMatchObject({ type: 'EncryptionRequired' });
-  const shown = await labops(lab, ['orders', 'list'], { env: { NODE_ENV: 'production' } });
+  const shown = await labops(lab, ['orders', 'list'], { env: { NODE_ENV: 'production', LABOPS_ACTOR: 'nurse-7' } });
   expect(shown.stderr).toMatch(/^EncryptionKeysMissing: Encryption is required/);
 });
 

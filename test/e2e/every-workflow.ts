@@ -198,7 +198,7 @@ async function startStop(lab: Stack): Promise<Work> {
     workflowType: stopPlacingName,
     workflowId,
     finish: async () => {
-      await handle.signal(resumeSignal);
+      await handle.signal(resumeSignal, {});
       expect(await handle.result()).toMatchObject({ reason: 'invented' });
     },
   };

@@ -6,6 +6,7 @@ import {
   visitPhaseOf,
   whyNobodyComes,
 } from '../../protocol/appointment/lifecycle.js';
+import type { OfActor } from '../../protocol/actor.js';
 import type {
   AppointmentCancellation,
   AppointmentRequest,
@@ -19,7 +20,7 @@ import { settlingAfter } from '../../protocol/settling.js';
 import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import { activities, booking } from '../activity-options.js';
 import { untilDue } from '../entity/alarm.js';
-import { notKnownYet, refusalOf, refuse, refuseField } from '../entity/commands.js';
+import { actorOf, notKnownYet, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { recordNoAnswer } from '../entity/polling.js';
 import {
@@ -76,7 +77,7 @@ export async function choose(appointment: Appointment, choice: SlotChoice): Prom
   const isRepeated = appointment.booking?.slotId === slotId;
   const keyed =
     site === undefined ? {} : { idempotencyKey: keyFor(appointment, slotId), ...(isRepeated && { isRepeated }) };
-  return arrange(appointment, () =>
+  return arrange(appointment, { ...actorOf(choice), done: `slot at ${start} chosen` }, () =>
     activities.bookSlot.executeWithOptions({ ...booking(bookingTimeout), summary: `book ${start}` }, [
       { ...call, ...waits, ...keyed },
     ]),
@@ -95,10 +96,8 @@ function isAt(appointment: Appointment, open: AppointmentSnapshot, slotId: strin
   return open.startAt === start && (siteCodeOf(appointment, open) ?? site) === site;
 }
 
-export async function askProvider(
-  appointment: Appointment,
-  { provider, notes }: AppointmentRequest,
-): Promise<AppointmentState> {
+export async function askProvider(appointment: Appointment, request: AppointmentRequest): Promise<AppointmentState> {
+  const { provider, notes } = request;
   begin(appointment);
   await readUnlessSure(appointment);
   const open = openVisit(appointment);
@@ -110,7 +109,7 @@ export async function askProvider(
   const { bookingTimeout } = policy;
   const call = { orderId, provider, ...(notes !== undefined && { notes }), bookingTimeout };
   const summary = `ask ${provider} for an appointment`;
-  return arrange(appointment, () =>
+  return arrange(appointment, { ...actorOf(request), done: `${provider} asked for an appointment` }, () =>
     activities.requestAppointment.executeWithOptions({ ...booking(bookingTimeout), summary }, [call]),
   );
 }
@@ -132,7 +131,7 @@ export async function reschedule(appointment: Appointment, choice: SlotChoice): 
   const { appointmentId } = open;
   const call = { orderId, appointmentId, slotId, ...(notes !== undefined && { notes }), bookingTimeout };
   const summary = `move to ${start}`;
-  return arrange(appointment, () =>
+  return arrange(appointment, { ...actorOf(choice), done: `moved to ${start}` }, () =>
     activities.rescheduleAppointment.executeWithOptions({ ...booking(bookingTimeout), summary }, [call]),
   );
 }
@@ -160,10 +159,15 @@ const settled: readonly string[] = [
 ];
 
 /** Takes in the outcome of a booking or a move. If nobody knows it, the service is read once it cannot be at work any more. */
-async function arrange(appointment: Appointment, call: () => Promise<AppointmentSnapshot>): Promise<AppointmentState> {
+async function arrange(
+  appointment: Appointment,
+  command: OfActor & { done: string },
+  call: () => Promise<AppointmentSnapshot>,
+): Promise<AppointmentState> {
   const asked = appointment.received;
   try {
     const snapshot = readAppointmentSnapshot(await call());
+    noteActor(appointment, command);
     if (snapshot) recordAnswer(appointment, snapshot, asked, Date.now());
     delete appointment.booking;
     return stateOf(appointment);
@@ -178,6 +182,11 @@ async function arrange(appointment: Appointment, call: () => Promise<Appointment
     if (refusal.type === 'AppointmentExists' || refusal.type === 'NothingBooked') appointment.unclear = true;
     throw refusal;
   }
+}
+
+/** What the service made of a command is in the timeline in any case. */
+function noteActor(appointment: Appointment, { by, done }: OfActor & { done: string }): void {
+  if (by !== undefined) note(appointment, done, Date.now(), undefined, { by });
 }
 
 /**
@@ -224,6 +233,7 @@ export async function cancel(
     const other = openVisit(appointment);
     if (other && other.appointmentId !== open.appointmentId) throw alreadyThere(other);
   }
+  noteActor(appointment, { ...actorOf(cancellation), done: 'cancelled by the product' });
   if (cancellation.rebook) markRequested(appointment, Date.now());
   else {
     delete appointment.booking;
@@ -335,6 +345,7 @@ function checkPlace({ siteCodes, zipCode, radius }: SlotQuestion): void {
 
 export function validateChoice(run: AppointmentRun, choice: SlotChoice | undefined): void {
   const { slotId, notes } = choice ?? {};
+  actorOf(choice);
   if (slotOf(slotId) === undefined)
     throw refuseField('slotId', 'must be the id of a slot, as findSlots (labops appointments slots) answers with it');
   checkNotes(notes);
@@ -348,6 +359,7 @@ function isChosenSo(appointment: Appointment, { slotId }: SlotChoice): boolean {
 
 export function validateRequest(run: AppointmentRun, request: AppointmentRequest | undefined): void {
   const { provider, notes } = request ?? {};
+  actorOf(request);
   if (!isText(provider) || !/^[\w.-]{1,64}$/.test(provider))
     throw refuseField('provider', 'must be a slug of the service');
   checkNotes(notes);
@@ -356,6 +368,7 @@ export function validateRequest(run: AppointmentRun, request: AppointmentRequest
 
 export function validateCancellation(run: AppointmentRun, cancellation: AppointmentCancellation | undefined): void {
   const { reasonId, notes, rebook } = cancellation ?? {};
+  actorOf(cancellation);
   if (reasonId !== undefined && (!isText(reasonId) || reasonId === ''))
     throw refuseField('reasonId', 'must be a non-empty string');
   if (rebook !== undefined && typeof rebook !== 'boolean') throw refuseField('rebook', 'must be true or false');

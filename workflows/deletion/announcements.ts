@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
+import type { OfActor } from '../../protocol/actor.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
 import type {
   DeletionAttentionReason,
@@ -57,11 +58,11 @@ export const { raise, clear } = attentionVerbsFor<RaisedAttention<DeletionAttent
 });
 
 /** @param refusal what requests are answered with from here on; a deletion that was undone can be requested again */
-export function end(run: DeletionRun, outcome: DeletionOutcome, refusal?: ApplicationFailure): void {
+export function end(run: DeletionRun, outcome: DeletionOutcome, refusal?: ApplicationFailure, actor?: OfActor): void {
   const { deletion, answered } = run;
   deletion.outcome = outcome;
   deletion.endedAt = iso(Date.now());
-  note(deletion, words(outcome), Date.now());
+  note(deletion, words(outcome), Date.now(), undefined, actor);
   delete run.isDenied;
   clear(deletion, ['undo_doubtful', 'deletion_delayed'], Date.now());
   if (refusal) run.refusal = refusal;
@@ -77,17 +78,18 @@ export function end(run: DeletionRun, outcome: DeletionOutcome, refusal?: Applic
 /** @param undone `present`: the service had nothing to take back, unless an earlier attempt was carried out */
 export function endUndone(run: DeletionRun, by: UndoReport['by'], undone: 'undone' | 'present'): void {
   const { deletion } = run;
-  const { connections, before, scheduledAt } = deletion;
+  const { connections, before, scheduledAt, undoActor = {} } = deletion;
+  const actor = by === 'command' ? undoActor : {};
   const isDeleted = undone !== 'present' || scheduledAt !== undefined || before === 'scheduled';
-  const report: Omit<UndoReport, 'at'> = {
+  const report: Omit<UndoReport, 'at' | 'undoneBy'> = {
     by,
     restored: isDeleted ? ['user', 'data'] : [],
     notRestored: isDeleted ? ['connections'] : [],
     ...(isDeleted && connections && { lostConnections: connections }),
   };
-  deletion.undo = { at: iso(Date.now()), ...report };
+  deletion.undo = { at: iso(Date.now()), ...report, ...(actor.by !== undefined && { undoneBy: actor.by }) };
   announce(deletion, { type: 'deletion_undone', data: report });
-  end(run, 'undone');
+  end(run, 'undone', undefined, actor);
   delete run.doubt;
   if (!run.nextIfRestored) return;
   requestNext(run, run.nextIfRestored);

@@ -1,8 +1,9 @@
 import { sleep } from '@temporalio/workflow';
+import type { OfActor } from '../../protocol/actor.js';
 import type { DeletionState } from '../../protocol/deletion/messages.js';
 import { deletionSettlingMs } from '../../protocol/settling.js';
 import { activities, round, whileSomebodyWaits } from '../activity-options.js';
-import { refusalOf } from '../entity/commands.js';
+import { actorOf, refusalOf } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { endAsBefore, endRestored, endUndone, graceEnded, graceNotBegun, nothingToUndo } from './announcements.js';
 import { isGraceOver, readableAt } from './deadlines.js';
@@ -12,7 +13,9 @@ import { show, stateOf } from './view.js';
 import type { DeletionRun } from './run.js';
 
 /** The conditions for accepting an undo at all; a refusal here leaves no trace in the history. */
-export function validateUndo({ deletion, answered, undoing, isRequestedAgain, next }: DeletionRun): void {
+export function validateUndo(run: DeletionRun, given: OfActor | undefined): void {
+  actorOf(given);
+  const { deletion, answered, undoing, isRequestedAgain, next } = run;
   const { outcome, phase } = deletion;
   // It is for the deletion that was requested since, of which nothing is known yet.
   if (isRequestedAgain || next) throw graceNotBegun();
@@ -46,11 +49,12 @@ export async function recheck(run: DeletionRun): Promise<DeletionState> {
   return stateOf(deletion);
 }
 
-export async function undo(run: DeletionRun): Promise<DeletionState> {
+export async function undo(run: DeletionRun, actor: OfActor): Promise<DeletionState> {
   const { deletion } = run;
   // Several may have asked at once: the first has done it.
   if (deletion.outcome === 'undone') return stateOf(deletion);
   if (deletion.outcome !== undefined) throw nothingToUndo();
+  deletion.undoActor = actor;
   const undone = isThere(deletion) ? 'present' : await undoAtService(run);
   delete run.nextIfRestored;
   endUndone(run, 'command', undone);

@@ -1,4 +1,5 @@
 import type { UserStanding } from '../../activities/deletion/users.js';
+import type { OfActor } from '../../protocol/actor.js';
 import type {
   DeleteUserInput,
   DeletionAttentionReason,
@@ -25,6 +26,7 @@ export interface Deletion
   clientUserId?: string;
   policy: ResolvedDeletionPolicy;
   requestedAt: string;
+  requestedBy?: string;
   phase: Exclude<DeletionPhase, DeletionOutcome>;
   /** Absent until it was looked for. */
   work?: FoundWork[];
@@ -38,6 +40,8 @@ export interface Deletion
   scheduledAt?: number;
   scheduledBefore: boolean;
   reminded: boolean;
+  /** Of the undo that was tried last. */
+  undoActor?: OfActor;
   undo?: UndoReport;
   /** Absent before they were erased. */
   histories?: ErasedHistories | 'kept';
@@ -48,18 +52,19 @@ export interface Deletion
 }
 
 export function openDeletion(input: DeleteUserInput, now: number): Deletion {
-  const { userId, clientUserId, policy } = input;
+  const { userId, clientUserId, policy, by } = input;
   return {
     version: firstVersion,
     userId,
     ...(clientUserId != null && { clientUserId }),
     ...openPolicy('deletion', policy),
     requestedAt: iso(now),
+    ...(by != null && { requestedBy: by }),
     phase: 'requested',
     workMet: false,
     scheduledBefore: false,
     reminded: false,
     ...nothingYet(),
-    journal: [{ at: iso(now), what: 'deletion requested' }],
+    journal: [{ at: iso(now), what: 'deletion requested', ...(by != null && { by }) }],
   };
 }

@@ -7,13 +7,24 @@ import { graceEndOf } from './deadlines.js';
 import type { Deletion } from './deletion.js';
 
 export function stateOf(deletion: Deletion): DeletionState {
-  const { userId, phase, requestedAt, scheduledAt, scheduledBefore, work = [], connections, attention } = deletion;
+  const {
+    userId,
+    phase,
+    requestedAt,
+    requestedBy,
+    scheduledAt,
+    scheduledBefore,
+    work = [],
+    connections,
+    attention,
+  } = deletion;
   const { undo, histories, outcome, failure, endedAt } = deletion;
   const end = graceEndOf(deletion);
   return {
     userId,
     phase: outcome ?? phase,
     requestedAt,
+    ...(requestedBy !== undefined && { requestedBy }),
     ...(scheduledAt !== undefined && { scheduledAt: iso(scheduledAt) }),
     ...(end !== undefined && { graceUntil: iso(end) }),
     scheduledBefore,

@@ -1,7 +1,8 @@
 import { allHandlersFinished, condition, setHandler, ApplicationFailure, workflowInfo } from '@temporalio/workflow';
+import { actorRule, isActor, type OfActor } from '../../protocol/actor.js';
 import * as messages from '../../protocol/deletion/messages.js';
 import { canonicalId, isAddressable, deleteUserId } from '../../protocol/ids.js';
-import { refusalOf, refuse } from '../entity/commands.js';
+import { actorOf, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { openRun as openEntityRun, runLoop } from '../entity/loop.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
 import { beginNext } from '../entity/outbox.js';
@@ -98,24 +99,28 @@ function listen(run: DeletionRun): void {
       if (!('userId' in opened)) throw opened;
     },
   });
-  setHandler(messages.undoUpdate, () => (run.deletion.outcome === 'undone' ? stateOf(run.deletion) : askToUndo(run)), {
-    description:
-      'Undoes the deletion during the grace period, or withdraws it: restores the user and the data, not the connections.',
-    validator: () => validateUndo(run),
-  });
+  setHandler(
+    messages.undoUpdate,
+    (given) => (run.deletion.outcome === 'undone' ? stateOf(run.deletion) : askToUndo(run, actorOf(given))),
+    {
+      description:
+        'Undoes the deletion during the grace period, or withdraws it: restores the user and the data, not the connections.',
+      validator: (given: OfActor) => validateUndo(run, given),
+    },
+  );
   setHandler(messages.stateQuery, () => stateOf(run.deletion), {
     description: 'Where the deletion stands, until when it can be undone, and what was found running.',
   });
 }
 
-async function askToUndo(run: DeletionRun): Promise<messages.DeletionState> {
-  run.undoing ??= untilUndone(run).finally(() => delete run.undoing);
+async function askToUndo(run: DeletionRun, actor: OfActor): Promise<messages.DeletionState> {
+  run.undoing ??= untilUndone(run, actor).finally(() => delete run.undoing);
   return run.undoing;
 }
 
 /** Stops whatever precedes the grace, and waits for its turn. */
-async function untilUndone(run: DeletionRun): Promise<messages.DeletionState> {
-  const answer = run.commands.ask(() => undo(run));
+async function untilUndone(run: DeletionRun, actor: OfActor): Promise<messages.DeletionState> {
+  const answer = run.commands.ask(() => undo(run, actor));
   run.beginning?.cancel();
   return answer;
 }
@@ -201,7 +206,7 @@ function openNew(input: messages.DeleteUserInput): DeletionRun {
 }
 
 function openChecked(input: Partial<messages.DeleteUserInput> | undefined): Deletion | ApplicationFailure {
-  const { userId, clientUserId, policy: _policy, carried: _carried, ...unknown } = input ?? {};
+  const { userId, clientUserId, by, policy: _policy, carried: _carried, ...unknown } = input ?? {};
   // A part of the policy beside it, if it were ignored, would change what is deleted and when.
   const [misplaced] = Object.keys(unknown);
   if (misplaced !== undefined) return refuse('InvalidCommand', `${misplaced} is not known here`);
@@ -210,5 +215,6 @@ function openChecked(input: Partial<messages.DeleteUserInput> | undefined): Dele
     return refuse('InvalidCommand', 'the workflow ID must be delete-user/<userId>, a UUID in lower case');
   if (clientUserId != null && typeof clientUserId !== 'string')
     return refuse('InvalidCommand', 'clientUserId must be a string');
+  if (by != null && !isActor(by)) return refuseField('by', actorRule);
   return openDeletion({ ...input, userId: canonicalId(userId) }, Date.now());
 }

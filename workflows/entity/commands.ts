@@ -10,7 +10,9 @@ import {
 } from '@temporalio/workflow';
 import type { StoppedDetails } from '../../activities/placing-stop.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
+import { actorRule, isActor, type OfActor } from '../../protocol/actor.js';
 import { isReference, referencePattern } from '../../protocol/ids.js';
+import { isObject } from './fields.js';
 import { day } from './spans.js';
 import { afterMessages } from './steps.js';
 
@@ -135,6 +137,14 @@ export function refuseField(field: string, problem: string): ApplicationFailure 
 export function refuseFields(fields: FailureDetails['fields']): ApplicationFailure {
   const faults = fields.map(({ field, message }) => `${field} ${message}`).join('; ');
   return refuse('InvalidCommand', `The command is not valid: ${faults}`, { fields });
+}
+
+/** Who sends a command, if it says so. The refusal does not repeat it: somebody may have typed a name. */
+export function actorOf(command: unknown): OfActor {
+  const by = isObject(command) ? command['by'] : undefined;
+  if (by == null) return {};
+  if (!isActor(by)) throw refuseField('by', actorRule);
+  return { by };
 }
 
 /** Checks what names a run: no compiler checks the input of a backend in another language. */

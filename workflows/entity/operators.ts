@@ -65,9 +65,14 @@ export function table(columns: readonly string[], rows: readonly (readonly strin
 }
 
 /** The table of events, the earliest first. */
-export function historyTable(timeline: readonly { at: string; what: string }[], written = plain): string {
-  const rows = timeline.map(({ at, what }) => [moment(at), written(sentence(what))]);
+export function historyTable(timeline: readonly { at: string; what: string; by?: string }[], written = plain): string {
+  const rows = timeline.map(({ at, what, by }) => [moment(at), `${written(sentence(what))}${byActor(by)}`]);
   return table(['When (UTC)', 'What happened'], rows);
+}
+
+/** Null is how other languages leave a field out. */
+export function byActor(by: string | null | undefined): string {
+  return by == null ? '' : `, by ${code(by)}`;
 }
 
 export function moment(at: string): string {

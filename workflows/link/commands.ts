@@ -8,9 +8,10 @@ import type {
   LinkOptions,
   MfaCode,
 } from '../../protocol/link/messages.js';
+import type { OfActor } from '../../protocol/actor.js';
 import type { LinkReport } from '../../protocol/link/link-report.js';
 import { activities } from '../activity-options.js';
-import { commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
+import { actorOf, commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { obtainPolicy } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';
 import { readConnection, connectionQueryOf } from './reading.js';
@@ -32,10 +33,10 @@ import {
 } from './link.js';
 import { codeAnswerOf, stateOf } from './view.js';
 
-export async function cancelLink(link: Link): Promise<LinkState> {
+export async function cancelLink(link: Link, actor: OfActor): Promise<LinkState> {
   if (link.outcome === 'cancelled') return stateOf(link);
   if (link.outcome !== undefined) throw ended(link);
-  end(link, 'cancelled', Date.now());
+  end(link, 'cancelled', Date.now(), actor);
   return stateOf(link);
 }
 
@@ -185,7 +186,8 @@ function validateOpenOrConnected(run: LinkRun): void {
 }
 
 /** A repetition succeeds. */
-export function validateCancellation(run: LinkRun): void {
+export function validateCancellation(run: LinkRun, given: OfActor | undefined): void {
+  actorOf(given);
   if (run.link.outcome !== 'cancelled') validateOpen(run);
 }
 

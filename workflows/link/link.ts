@@ -6,6 +6,7 @@ import type { Cancellable, EntityRun } from '../entity/loop.js';
 import { beginNext as beginNextWithOutbox, enqueue, type Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { iso, doubled, longestOutage, minute, second } from '../entity/spans.js';
+import type { OfActor } from '../../protocol/actor.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { canonicalId, linkProviderId } from '../../protocol/ids.js';
 import type {
@@ -337,7 +338,7 @@ function carryOutEnding(link: Link, { outcome, waitedFor }: Ending, now: number)
 }
 
 /** From here on nothing is waited for but the delivery of notifications. Secrets are not kept longer than they are needed. */
-export function end(link: Link, outcome: LinkOutcome, now: number): void {
+export function end(link: Link, outcome: LinkOutcome, now: number, actor?: OfActor): void {
   link.outcome = outcome;
   link.phase = outcome;
   delete link.token;
@@ -349,7 +350,7 @@ export function end(link: Link, outcome: LinkOutcome, now: number): void {
     delete link.errorType;
     delete link.consequence;
   }
-  note(link, outcome, now);
+  note(link, outcome, now, undefined, actor);
   const { chosenProvider, errorType, waitedFor } = link;
   announce(link, {
     ...head(link, 'ended', now),

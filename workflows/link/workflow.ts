@@ -2,6 +2,7 @@ import { allHandlersFinished, condition, setHandler, workflowInfo } from '@tempo
 import { isLinkAddressable, linkProviderId } from '../../protocol/ids.js';
 import { linkResultOf, readCode } from '../../protocol/link/link-report.js';
 import * as messages from '../../protocol/link/messages.js';
+import type { OfActor } from '../../protocol/actor.js';
 import type { LinkReport } from '../../protocol/link/link-report.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { openRun, runLoop, acceptCancellation, workThrough } from '../entity/loop.js';
@@ -22,7 +23,7 @@ import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { readConnection } from './reading.js';
 import { openLink, codeRequestOf, receiveWebhook, end, clear, raise, type LinkRun } from './link.js';
 import { resultOf, show, stateOf } from './view.js';
-import { refusalOf, refuse } from '../entity/commands.js';
+import { actorOf, refusalOf, refuse } from '../entity/commands.js';
 
 /** Carries one link of a user with a provider from its token to the connection, for as long as the user may take. */
 export async function linkProvider(input: messages.LinkProviderInput): Promise<messages.LinkResult> {
@@ -119,9 +120,9 @@ function listen(run: LinkRun): void {
     description: 'Hands the user’s code to the provider.',
     validator: (given: messages.MfaCode) => validateCode(run, given),
   });
-  setHandler(messages.cancelUpdate, () => run.commands.askThrough(() => cancelLink(link)), {
+  setHandler(messages.cancelUpdate, (given) => run.commands.askThrough(() => cancelLink(link, actorOf(given))), {
     description: 'Ends the link; a connection that is made nevertheless stays.',
-    validator: () => validateCancellation(run),
+    validator: (given: OfActor) => validateCancellation(run, given),
   });
 }
 

@@ -13,14 +13,18 @@ import { usualSettling } from '../../protocol/settling.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { activities } from '../activity-options.js';
 import { untilDue } from '../entity/alarm.js';
-import { isFinalRefusal, refusalOf, refuse, refuseField } from '../entity/commands.js';
+import { actorOf, isFinalRefusal, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { end, recordRead, type MatchReviewRun, type Review } from './review.js';
 import { readReview } from './reading.js';
 import { stateOf } from './view.js';
 
 /** Sends a decision, and answers with what came of it. The same decision twice is one. The note is not in the state: the service keeps it. */
-export async function decide(review: Review, command: MatchReviewDecision & Rejection): Promise<MatchReviewState> {
+export async function decide(
+  review: Review,
+  { by, ...command }: MatchReviewDecision & Rejection,
+): Promise<MatchReviewState> {
+  const actor = actorOf({ by });
   if (isRepeated(review, command)) return stateOf(review);
   const doubted = review.doubt;
   await outwaitDoubt(review);
@@ -31,6 +35,7 @@ export async function decide(review: Review, command: MatchReviewDecision & Reje
     action,
     ...(orderId !== undefined && { orderId }),
     ...(userId !== undefined && { userId }),
+    ...actor,
   };
   const asked = review.received;
   const isUnsettled = review.doubt !== undefined || review.absentSince !== undefined;
@@ -63,7 +68,7 @@ function take(review: Review, decision: MatchReviewDecision, decided: MatchRevie
     delete review.doubt;
     // What the service lets somebody decide is open, whatever an earlier run announced.
     delete review.before;
-    note(review, `decided: ${decision.action}`, now);
+    note(review, `decided: ${decision.action}`, now, undefined, actorOf(decision));
   }
   if (order) recordOrder(review, order, now);
   // Not every deployment says in the answer who resolved it.
@@ -100,6 +105,7 @@ function isSame(decision: MatchReviewDecision, { action, orderId, userId }: Matc
 /** The conditions for accepting a command at all; a refusal here leaves no trace in the history. */
 export function validate(run: MatchReviewRun, action: MatchReviewAction, given: Acceptance & Rejection): void {
   const { orderId, userId, note: text } = given ?? {};
+  actorOf(given);
   for (const [field, id] of Object.entries({ orderId, userId })) {
     if (id === undefined) continue;
     if (!isAddressable(id)) throw refuseField(field, 'must be an id of the service');

@@ -1,4 +1,5 @@
-import { canonicalId, isReference, referencePattern } from '../../protocol/ids.js';
+import { actorRule, isActor } from '../../protocol/actor.js';
+import { canonicalId, isReference } from '../../protocol/ids.js';
 import type { AcknowledgeCriticalResultCommand } from '../../protocol/order/messages.js';
 import type {
   Acknowledgement,
@@ -78,7 +79,7 @@ function faultsOf({ orderId, alarm, by, outcome, note: text }: Record<string, un
   const rules: [holds: boolean, field: string, message: string][] = [
     [isReference(orderId), 'orderId', 'must be the id of the order that has the critical result'],
     [alarm === undefined || typeof alarm === 'string', 'alarm', 'must be the id of a critical_result notification'],
-    [isReference(by), 'by', `must be an id that matches ${referencePattern.source}, not a name`],
+    [isActor(by), 'by', actorRule],
     [acknowledgementOutcomes.includes(outcome), 'outcome', `must be ${acknowledgementOutcomes.join(' or ')}`],
     [isNote, 'note', `must be a string of at most ${longestNote} characters`],
   ];

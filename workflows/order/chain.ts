@@ -1,4 +1,5 @@
 import { isProblem, standingOf, type Standing } from '../../protocol/order/lifecycle.js';
+import type { OfActor } from '../../protocol/actor.js';
 import type { CriticalResultReported, KitOrderInput } from '../../protocol/order/messages.js';
 import type {
   CriticalResultRecord,
@@ -40,6 +41,8 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   reference?: string;
   /** The placing had been cancelled when it handed the order over: it is cancelled once. */
   cancelRequest?: 'open' | 'carried_out';
+  /** Who cancelled the placing. */
+  cancelRequestedBy?: OfActor;
   labTestId?: string;
   labAccountId?: string;
   orders: Orders;

@@ -9,8 +9,8 @@ import type {
 } from '../../protocol/order/messages.js';
 import type { Decision, OrderAttention, OrderState } from '../../protocol/order/state.js';
 import { activities, aheadOfBacklog } from '../activity-options.js';
-import { isNotFound, refusalOf, refuse, refuseField } from '../entity/commands.js';
-import { note } from '../entity/journal.js';
+import { actorOf, isNotFound, refusalOf, refuse, refuseField } from '../entity/commands.js';
+import { note, noteDecided, type Decided } from '../entity/journal.js';
 import { iso } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';
 import {
@@ -48,8 +48,7 @@ export interface CheckedCommand {
   /** Two people who do not know of each other must not undo each other's decision. */
   requireUnresolved?: () => void;
   work: () => Promise<void>;
-  /** For the timeline. */
-  done: string;
+  decided: Decided;
 }
 
 export function registration(run: KitOrderRun, given: RegisterCommand): CheckedCommand {
@@ -65,7 +64,7 @@ export function registration(run: KitOrderRun, given: RegisterCommand): CheckedC
     orderId,
     isDone: () => isRegistered(orderId),
     work: () => register(run, orderId, given.registration),
-    done: 'the product registered the kit',
+    decided: { ...actorOf(given), status: 'kit_registered' },
   };
 }
 
@@ -75,7 +74,7 @@ export function cancellation(run: KitOrderRun, given?: CancelCommand): CheckedCo
     orderId,
     isDone: () => findOrder(run.chain, orderId)?.standing.phase === 'cancelled',
     work: () => cancel(run, orderId),
-    done: 'the product cancelled the order',
+    decided: { ...actorOf(given), status: 'order_cancelled' },
   };
 }
 
@@ -87,7 +86,7 @@ export function replacement(run: KitOrderRun, given: ReplaceKitCommand): Checked
     orderId,
     isDone: () => isReplaced(run.chain, orderId),
     work: () => replaceKit(run, orderId),
-    done: 'the product asked for a new kit',
+    decided: { ...actorOf(given), status: 'kit_replaced' },
   };
 }
 
@@ -114,7 +113,7 @@ export function resolution(run: KitOrderRun, given: ResolveProblemCommand): Chec
       await resolveProblem(run, orderId, decision);
       recordResolution(chain, orderId, decision);
     },
-    done: `decided: ${decision}`,
+    decided: { ...actorOf(given), status: 'problem_resolved', detail: decision },
   };
 }
 
@@ -169,7 +168,7 @@ export function carryOut(run: KitOrderRun, commandOf: () => CheckedCommand): Pro
       accept(run, command);
       if (command.isDone()) return stateOf(run.chain);
       await command.work();
-      note(run.chain, command.done, Date.now(), command.orderId);
+      noteDecided(run.chain, command.decided, Date.now(), command.orderId);
       // A forwarder shows and announces nothing.
       if (run.forwardsTo === undefined) publish(run);
       return stateOf(run.chain);
@@ -185,7 +184,8 @@ export async function carryOutCancelRequest(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   const { orderId } = currentOrder(chain);
   try {
-    if (outcomeOf(chain) === undefined) await carryOut(run, () => cancellation(run, { orderId }));
+    if (outcomeOf(chain) === undefined)
+      await carryOut(run, () => cancellation(run, { ...chain.cancelRequestedBy, orderId }));
   } catch (error) {
     const { type } = refusalOf(error);
     note(chain, `the cancellation of its placing could not be carried out: ${type}`, Date.now(), orderId);

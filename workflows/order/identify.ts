@@ -18,6 +18,7 @@ import { forwardedPhase, labPhaseKey, labReferenceKey, ofAttention } from '../..
 import { activities } from '../activity-options.js';
 import { resumeQuestions } from '../entity/attention.js';
 import { refusalOf } from '../entity/commands.js';
+import { noteDecided, type Decided } from '../entity/journal.js';
 import { markAnnounced } from './announcements.js';
 import {
   findOrder,
@@ -220,6 +221,8 @@ function resume(chain: Chain, previous: KitOrderResult): void {
   chain.announced = before.announced;
   chain.replacements = previous.replacements;
   chain.answers = previous.answers;
+  for (const { orderId, eventId, alarm, at, ...decided } of previous.timeline)
+    if (eventId === undefined && alarm === undefined) noteDecided(chain, decided as Decided, Date.parse(at), orderId);
   for (const { orderId, sampleId } of previous.chain)
     if (sampleId !== undefined) chain.registered = { [orderId]: sampleId, ...chain.registered };
   chain.criticalResults = previous.criticalResults;

@@ -8,6 +8,7 @@ import type { CriticalResultReported, OrderPlaced, ReplacementPlaced } from '../
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { isAhead, notAhead } from '../../protocol/time.js';
+import { isActor } from '../../protocol/actor.js';
 import { isReference } from '../../protocol/ids.js';
 import { activities } from '../activity-options.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
@@ -214,7 +215,10 @@ export function receivePlacement(run: KitOrderRun, placed: OrderPlaced): void {
     accept(run, placed);
   }
   // Another reference's cancellation is not for this order.
-  if (placed.cancelRequested === true && chain.reference === placed.reference) chain.cancelRequest ??= 'open';
+  if (placed.cancelRequested === true && chain.reference === placed.reference && chain.cancelRequest === undefined) {
+    chain.cancelRequest = 'open';
+    if (isActor(placed.cancelRequestedBy)) chain.cancelRequestedBy = { by: placed.cancelRequestedBy };
+  }
   run.hasNews = true;
 }
 

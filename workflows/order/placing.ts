@@ -23,12 +23,14 @@ import {
   type PlacingEnd,
   type PlacingState,
 } from '../../protocol/order/placing-messages.js';
+import type { OfActor } from '../../protocol/actor.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { labPhaseKey, labReferenceKey, ofUser, placingPhase } from '../../protocol/search-attributes.js';
 import { activities, creation, orderSearch } from '../activity-options.js';
 import { setAttention } from '../entity/attention.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
 import {
+  actorOf,
   askedPause,
   isAccessRefused,
   isFinalRefusal,
@@ -52,6 +54,8 @@ interface PlacingRun extends Governed<ResolvedOrderPolicy>, Attempting<PlacingEn
   isSearchRefused?: boolean;
   attention: PlacingState['attention'];
   waitsFor: string;
+  /** Who cancelled it first. */
+  cancelledBy?: string;
 }
 
 /**
@@ -81,11 +85,14 @@ async function placeAndHandOver(run: PlacingRun): Promise<PlaceKitOrderResult> {
   return { orderId, adopted };
 }
 
-async function handOver({ input, policy, wasCancelled }: PlacingRun, order: PlacedOrder): Promise<void> {
+async function handOver({ input, policy, wasCancelled, cancelledBy }: PlacingRun, order: PlacedOrder): Promise<void> {
   const placed = {
     ...handOverOf(input.order, { ...order, reference: input.reference, policy }),
     // Its caller may have stopped waiting, and would not cancel the order then.
-    ...(wasCancelled && { cancelRequested: true }),
+    ...(wasCancelled && {
+      cancelRequested: true,
+      ...(cancelledBy !== undefined && { cancelRequestedBy: cancelledBy }),
+    }),
   };
   const summary = `hand over ${order.snapshot.orderId}`;
   await CancellationScope.nonCancellable(() => activities.handOver.executeWithOptions({ summary }, [placed]));
@@ -101,22 +108,26 @@ function listen(run: PlacingRun): void {
     },
     { description: 'The worker reports if an order may have been created.' },
   );
-  const cancel = async (): Promise<PlacingEnd> => {
+  const cancel = async (given: OfActor): Promise<PlacingEnd> => {
+    const { by } = actorOf(given);
+    if (!run.wasCancelled && by !== undefined) run.cancelledBy = by;
     run.waitsFor = 'the service to show whether an order was created before the cancellation';
     return cancelAttempts(run);
   };
   setHandler(cancelUpdate, cancel, {
     description: 'Ends the placing before there is an order. If there is one already, answers with its id.',
+    validator: (given: OfActor) => void actorOf(given),
   });
 }
 
-function stateOf({ input, waitsFor, attention, end }: PlacingRun): PlacingState {
+function stateOf({ input, waitsFor, attention, end, cancelledBy }: PlacingRun): PlacingState {
   return {
     phase: placingPhase,
     reference: input.reference,
     userId: canonicalId(input.order.user_id),
     waiting: { for: waitsFor },
     attention,
+    ...(cancelledBy !== undefined && { cancelledBy }),
     ...(end !== undefined &&
       'outcome' in end &&
       (end.outcome === 'placed' ? { orderId: end.orderId } : { outcome: end.outcome })),

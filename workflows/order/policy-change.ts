@@ -1,14 +1,15 @@
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { MovedMoment, PolicyPreview, PolicyRefusal, SetPolicyCommand } from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
+import type { OfActor } from '../../protocol/actor.js';
 import type { OrderPolicy, ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { PolicyInvalid } from '../../protocol/policy/resolution.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import type { Moment } from '../entity/alarm.js';
-import { commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
+import { actorOf, commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { isObject } from '../entity/fields.js';
-import { note } from '../entity/journal.js';
+import { noteDecided } from '../entity/journal.js';
 import { obtainPolicy, setPolicy } from '../entity/policy.js';
 import { clear } from './announcements.js';
 import { outcomeOf, requireOpen, type Chain } from './chain.js';
@@ -28,6 +29,7 @@ const lastSettings = ['criticalResultReminder', 'notificationDeadline'];
  * resolved.
  */
 export function validatePolicyChange(run: KitOrderRun, command: SetPolicyCommand | undefined): void {
+  actorOf(command);
   const names = Object.keys(givenIn(command));
   if (names.length === 0) throw refuseField('policy', 'must have at least one setting');
   if (names.includes('version')) throw refuseField('policy', 'has a version, which is not a setting');
@@ -60,7 +62,7 @@ export function changePolicy(run: KitOrderRun, command: SetPolicyCommand): Promi
     const given = givenIn(command);
     requireEffect(run, given);
     if (outcomeOf(run.chain) === undefined || run.chain.policyChange !== canonicalJson(given))
-      apply(run, given, await resolved(run, given));
+      apply(run, given, await resolved(run, given), actorOf(command));
     return stateOf(run.chain);
   });
 }
@@ -76,7 +78,7 @@ async function resolved(run: KitOrderRun, given: object): Promise<ResolvedOrderP
   }
 }
 
-function apply(run: KitOrderRun, given: object, policy: ResolvedOrderPolicy): void {
+function apply(run: KitOrderRun, given: object, policy: ResolvedOrderPolicy, actor: OfActor): void {
   requireEffect(run, given);
   const { chain } = run;
   const now = Date.now();
@@ -89,7 +91,7 @@ function apply(run: KitOrderRun, given: object, policy: ResolvedOrderPolicy): vo
   chain.met = chain.met.filter((key) => !moved.includes(key));
   clear(chain, ({ key }) => moved.includes(key), now);
   const changed = differences(before, policy);
-  if (changed.length > 0) note(chain, `the product changed the policy: ${changed.join(', ')}`, now);
+  if (changed.length > 0) noteDecided(chain, { ...actor, status: 'policy_changed', detail: changed.join(', ') }, now);
   endObsoleteWait(run);
   publish(run);
 }

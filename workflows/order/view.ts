@@ -10,7 +10,17 @@ import type {
   CriticalResult,
 } from '../../protocol/order/state.js';
 import { attentionLines } from '../entity/attention.js';
-import { code, moment, plain, sentence, table, untilResumed, waitingLine, words } from '../entity/operators.js';
+import {
+  byActor,
+  code,
+  moment,
+  plain,
+  sentence,
+  table,
+  untilResumed,
+  waitingLine,
+  words,
+} from '../entity/operators.js';
 import { iso } from '../entity/spans.js';
 import {
   ordersOf,
@@ -130,8 +140,12 @@ function timelineOf(chain: Chain): TimelineEntry[] {
       ...acknowledgement,
     })),
   );
+  const decided = chain.journal.flatMap(
+    ({ orderId = chain.rootOrderId, what: _what, status, by, ...entry }): TimelineEntry[] =>
+      status === undefined || by === undefined ? [] : [{ orderId, status, by, ...entry }],
+  );
   // `|| 0`: two without an event compare as Infinity - Infinity, which is NaN.
-  return [...reported, ...acknowledged].toSorted(
+  return [...reported, ...acknowledged, ...decided].toSorted(
     (a, b) => compareText(a.at, b.at) || (a.eventId ?? Infinity) - (b.eventId ?? Infinity) || 0,
   );
 }
@@ -240,13 +254,17 @@ interface Row {
 
 /** The reports of the service and the actions that followed, in the order of time. */
 function rowsOf({ journal, rootOrderId }: Chain, { timeline }: OrderState): string[][] {
-  // Acknowledgements stand in the journal, in words of ours.
+  // What people decided stands in the journal, in words of ours.
   const events = timeline.filter(({ eventId }) => eventId !== undefined);
   const reported = events.map(({ at, orderId, status, detail }): Row => {
     const more = detail === undefined ? '' : `, ${plain(words(detail))}`;
     return { at, orderId, what: `${wordsFor(status)}${more} (${code(status)})` };
   });
-  const done = journal.map(({ at, orderId = rootOrderId, what }): Row => ({ at, orderId, what: `**${what}**` }));
+  const done = journal.map(({ at, orderId = rootOrderId, what, by }): Row => ({
+    at,
+    orderId,
+    what: `**${what}**${byActor(by)}`,
+  }));
   return [...reported, ...done]
     .toSorted((a, b) => compareText(a.at, b.at))
     .map(({ at, orderId, what }) => [moment(at), shortened(orderId), what]);

@@ -542,3 +542,31 @@ test('the flags of the connection reach it, in the words of `temporal`', async (
   const connection = { address: 'temporal.invalid:7233', namespace: 'labs', identity: 'night-shift' };
   expect(given).toEqual([{ ...connection, taskQueue: 'lab-operations', deadline: '2s' }]);
 });
+
+describe('who calls', () => {
+  /** Notes the options that a command connects with, and does nothing. */
+  async function connectedWith(line: string): Promise<{ code: number; stderr: string; options: object[] }> {
+    const options: object[] = [];
+    const connect: Connect = (given) => {
+      options.push(given);
+      return Promise.reject(new errors.TemporalUnreachable('invented'));
+    };
+    return { ...(await labops(line, new RecordedTerminal(), connect)), options };
+  }
+
+  test('must be said in production: LABOPS_ACTOR, or --actor, which overrides it', async () => {
+    onTestFinished(() => void vi.unstubAllEnvs());
+    vi.stubEnv('LABOPS_ACTOR', ' ');
+    expect((await connectedWith('orders list')).options).toHaveLength(1);
+    vi.stubEnv('NODE_ENV', 'production');
+    const refused = await connectedWith('orders list');
+    expect(refused).toMatchObject({ code: 2, options: [] });
+    expect(refused.stderr).toMatch(/^UsageError: .*set LABOPS_ACTOR, or use --actor, to your id \(never a name\)/);
+    vi.stubEnv('LABOPS_ACTOR', 'nurse-7');
+    expect((await connectedWith('orders list')).options).toMatchObject([{ actor: 'nurse-7' }]);
+    expect((await connectedWith('orders list --actor nurse-8')).options).toMatchObject([{ actor: 'nurse-8' }]);
+    const named = await connectedWith('orders list --actor jane@example.com');
+    expect(named).toMatchObject({ code: 2, options: [] });
+    expect(named.stderr).toMatch(/^ActorInvalid: (?!.*jane)/);
+  });
+});

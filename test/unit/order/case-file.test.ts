@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order/snapshot.js';
-import { note } from '../../../workflows/entity/journal.js';
+import { note, noteDecided } from '../../../workflows/entity/journal.js';
 import type { Chain } from '../../../workflows/order/chain.js';
 import { caseFileOf } from '../../../workflows/order/view.js';
 import { caseOf, day, daysAfterStart, happyPath, kitOf, pathTo, start, withPatient } from './histories.js';
@@ -79,13 +79,13 @@ describe('the case file', () => {
 
   test('shows what was done in bold between what was reported, by time to the second', () => {
     const chain = caseOf([kitOf('order-1', ['ordered', 'transit_customer'])]);
-    note(chain, 'decided: wait', start + 1500, 'order-1');
-    note(chain, 'the product registered the kit', start, 'order-1');
+    noteDecided(chain, { status: 'problem_resolved', detail: 'wait', by: 'nurse-7' }, start + 1500, 'order-1');
+    noteDecided(chain, { status: 'kit_registered' }, start, 'order-1');
     note(chain, 'return reminder 1 is due', start + 2 * day, 'order-1');
     expect(rowsOf(chain)).toEqual([
       '| 2024-03-01 10:00:00 | `order-1` | Ordered (`received.testkit.ordered`) |',
-      '| 2024-03-01 10:00:00 | `order-1` | **the product registered the kit** |',
-      '| 2024-03-01 10:00:01 | `order-1` | **decided: wait** |',
+      '| 2024-03-01 10:00:00 | `order-1` | **kit registered** |',
+      '| 2024-03-01 10:00:01 | `order-1` | **problem resolved: wait**, by `nurse-7` |',
       '| 2024-03-02 10:00:00 | `order-1` | On its way to the customer (`collecting_sample.testkit.transit_customer`) |',
       '| 2024-03-03 10:00:00 | `order-1` | **return reminder 1 is due** |',
     ]);

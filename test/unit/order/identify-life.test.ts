@@ -242,8 +242,10 @@ describe('an order that had ended', () => {
 
   test('because a person stopped following it stays ended, unless the service ends it', async () => {
     const before = await life(['ordered']);
-    await before.update('resolveProblem', { orderId, decision: 'abandon' });
+    await before.update('resolveProblem', { orderId, decision: 'abandon', by: 'nurse-7' });
     const order = await again(before, shownAt(shipped));
+    const decided = { orderId, at: expect.any(String) as string, status: 'problem_resolved', detail: 'abandon' };
+    expect((await order.state()).timeline).toContainEqual({ ...decided, by: 'nurse-7' });
     expect(order.happened()).toEqual(['phase_changed in_transit_to_customer', 'completed']);
     expect(order.result).toMatchObject({ outcome: 'abandoned' });
     const cancelled = await again(before, shownAt(['ordered', 'cancelled']));

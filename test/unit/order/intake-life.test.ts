@@ -233,9 +233,9 @@ describe('the policy', () => {
     const reply = await order.update('setPolicy', { policy: changes });
     expect(attentionIn(reply)).toEqual([]);
     expect(stateIn(reply)).toMatchObject({ waiting: { until: '2024-03-09T10:00:00.000Z' } });
-    expect(order.run.shown.details).toContain('the product changed the policy: giveUpAfter, shippingDeadline');
+    expect(order.run.shown.details).toContain('policy changed: giveUpAfter, shippingDeadline');
     await order.update('setPolicy', longer);
-    expect(order.run.shown.details.match(/changed the policy/g)).toHaveLength(1);
+    expect(order.run.shown.details.match(/policy changed/g)).toHaveLength(1);
     expect((await order.until(24 * 10)).events.slice(-4)).toEqual([
       '121h order.attention_cleared shipping_overdue',
       '192h order.attention_raised shipping_overdue',

@@ -243,7 +243,7 @@ describe('a command', () => {
     const reply = await order.update('register', { registration });
     expect(asked).toEqual([{ orderId, registration, chain: [orderId], labAccountId: 'account-1' }]);
     expect(stateIn(reply).chain).toMatchObject([{ orderId, status: 'received.testkit.testkit_registered' }]);
-    expect(order.run.shown.details).toContain('the product registered the kit');
+    expect(order.run.shown.details).toContain('**kit registered**');
     expect(order.run.summaries).toContain('register 00000000');
     expect(order.calls).toEqual(['0h registerKit']);
   });
@@ -297,7 +297,7 @@ describe('a command', () => {
     const order = await life(['ordered'], {}, { cancelOrder: shownAt(cancelled()) });
     expect(stateIn(await order.update('cancel'))).toMatchObject({ phase: 'cancelled' });
     expect(order.events.slice(-2)).toEqual(['0h order.phase_changed cancelled', '0h completed']);
-    expect(order.run.shown.details).toContain('the product cancelled the order');
+    expect(order.run.shown.details).toContain('**order cancelled**');
     const refused = await life(['ordered'], {}, { cancelOrder: refusal('CancelRefused', null) });
     expect(await refused.update('cancel', { orderId })).toEqual({ name: 'cancel', refused: 'CancelRefused' });
     expect(refused.calls).toEqual(['0h cancelOrder']);
@@ -386,7 +386,7 @@ describe('a problem', () => {
     const order = await life(['ordered']);
     await order.until(24 * 6);
     expect(attentionIn(await order.update('resolveProblem', wait))).toEqual([]);
-    expect(order.run.shown.details).toContain('decided: wait');
+    expect(order.run.shown.details).toContain('**problem resolved: wait**');
     expect((await order.until(24 * 12)).events.slice(1)).toEqual([
       '120h order.attention_raised shipping_overdue',
       '144h order.attention_cleared shipping_overdue',
@@ -407,8 +407,8 @@ describe('a problem', () => {
   });
 
   test.each([
-    ['resolveProblem', { orderId, decision: 'replace' }, 'decided: replace'],
-    ['replaceKit', { orderId }, 'the product asked for a new kit'],
+    ['resolveProblem', { orderId, decision: 'replace' }, '**problem resolved: replace**'],
+    ['replaceKit', { orderId }, '**kit replaced**'],
   ])('is solved by a new kit: by %s', async (name, argument, what) => {
     const order = await life(lost, {}, { replaceKitOrder: replaced });
     expect(stateIn(await order.update(name, argument)).chain).toMatchObject([
@@ -417,6 +417,64 @@ describe('a problem', () => {
     ]);
     expect(order.run.shown.details).toContain(what);
     expect(order.callsOf('replaceKitOrder')).toHaveLength(1);
+  });
+});
+
+describe('an actor', () => {
+  const by = 'nurse-7';
+  const other = 'nurse-8';
+  const deciding: [name: string, statuses: readonly string[], answers: Answers, given: object, shown: object][] = [
+    ['register', awaited, { registerKit: shownAt(registered) }, { registration }, { status: 'kit_registered' }],
+    ['cancel', ['ordered'], { cancelOrder: shownAt(cancelled()) }, {}, { status: 'order_cancelled' }],
+    ['replaceKit', lost, { replaceKitOrder: replaced }, { orderId }, { status: 'kit_replaced' }],
+    [
+      'resolveProblem',
+      lost,
+      { replaceKitOrder: replaced },
+      { orderId, decision: 'replace' },
+      { status: 'problem_resolved', detail: 'replace' },
+    ],
+    [
+      'setPolicy',
+      ['ordered'],
+      { resolvePolicy: resolvingPolicy },
+      { policy: { shippingDeadline: '8d' } },
+      { status: 'policy_changed', detail: 'shippingDeadline' },
+    ],
+  ];
+
+  test.each(deciding)(
+    'of %s is in the timeline and the case file, not who repeats it, and nothing without one',
+    async (name, statuses, answers, given, shown) => {
+      const order = await life([...statuses], {}, { notify: silent, ...answers });
+      const first = stateIn(await order.update(name, { ...given, by }));
+      expect(first.timeline).toContainEqual({ orderId, at: expect.any(String) as string, by, ...shown });
+      expect(order.run.shown.details).toContain(`, by \`${by}\``);
+      expect(stateIn(await order.update(name, { ...given, by: other })).timeline).toEqual(first.timeline);
+      expect(order.run.shown.details).not.toContain(other);
+      const without = await life([...statuses], {}, answers);
+      const { timeline } = stateIn(await without.update(name, { ...given, by: null }));
+      expect(timeline.filter(({ eventId }) => eventId === undefined)).toEqual([]);
+    },
+  );
+
+  test.each(deciding)(
+    'of %s that is not an id is refused without being repeated',
+    async (name, statuses, answers, given) => {
+      const order = await life([...statuses], {}, answers);
+      expect(await order.update(name, { ...given, by: 'Invented Person' })).toMatchObject({
+        refused: 'InvalidCommand',
+      });
+      expect(JSON.stringify(order.run.refusals)).toContain('not a name');
+      expect(JSON.stringify(order.run.refusals)).not.toContain('Invented');
+      expect(order.run.accepted).toEqual([]);
+    },
+  );
+
+  test('who cancelled the placing has cancelled the order', async () => {
+    const handOver = { cancelRequested: true, cancelRequestedBy: by };
+    const order = await life(['ordered'], {}, { cancelOrder: shownAt(cancelled()), notify: silent }, handOver);
+    expect((await order.state()).timeline.at(-1)).toMatchObject({ status: 'order_cancelled', by });
   });
 });
 

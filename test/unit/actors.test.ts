@@ -1,0 +1,200 @@
+import { hostname } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import type { WorkflowClientInterceptor } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { errors, LabOperations } from '../../client/index.js';
+import { withIdentityOf } from '../../client/payload-limit.js';
+import { webhookEndpointsId } from '../../protocol/ids.js';
+import { slotIdOf } from '../../protocol/appointment/slots.js';
+import { operatorCall } from '../../workflows/operator-calls.js';
+import { stopPlacing } from '../../workflows/placing-stop.js';
+import { snapshot, start } from './appointment/appointments.js';
+import { life as appointmentLife, reading } from './appointment/lives.js';
+import { begin as beginDeletion, opening as ofDeletion, userId, usual } from './deletion/lives.js';
+import { Life, silent } from './life.js';
+import { life as linkLife } from './link/lives.js';
+import { life as reviewLife, shown as shownReview } from './match-review/lives.js';
+import { item } from './match-review/reviews.js';
+import { rejection } from './service/recording-server.js';
+
+/* Who sends a command: from the client to what state and case file show of it. Those of orders are with their lives. */
+
+const by = 'nurse-7';
+const other = 'nurse-8';
+const placingReason = 'recalled test';
+
+/** A client whose Temporal is nowhere: what it would send is recorded, and then fails. */
+function recording(options: { identity?: string; actor?: string } = {}) {
+  const sent: unknown[] = [];
+  const record = (input: { args?: readonly unknown[] } | { options: { args?: readonly unknown[] } }): never => {
+    sent.push(...(('args' in input ? input.args : 'options' in input ? input.options.args : undefined) ?? []));
+    throw new errors.OrderEnded('recorded');
+  };
+  const workflow: WorkflowClientInterceptor[] = [
+    {
+      startUpdate: record,
+      signal: record,
+      startWithDetails: record,
+      startUpdateWithStart: ({ updateArgs }) => record({ args: updateArgs }),
+    },
+  ];
+  const { actor, ...client } = options;
+  const connection = Connection.lazy({ address: '127.0.0.1:1' });
+  onTestFinished(() => connection.close());
+  const temporal = new Client({ connection, interceptors: { workflow }, ...client });
+  const lab = new LabOperations(temporal, { encryption: 'optional', ...(actor !== undefined && { actor }) });
+  return { lab, sent };
+}
+
+describe('an actor', () => {
+  test.each(['Invented Person', 'invented@example.com', '', 'x'.repeat(129), 7])(
+    'that is not an id (%j) is refused before anything is sent, and not repeated',
+    async (given) => {
+      const actor = given as string;
+      const { lab } = recording();
+      const refusals = [
+        await rejection((async () => recording({ actor }))()),
+        await rejection((async () => lab.as(actor))()),
+        await rejection(LabOperations.connect({ actor })),
+      ];
+      for (const refused of refusals) {
+        expect(refused).toBeInstanceOf(errors.ActorInvalid);
+        expect(String(refused)).not.toMatch(/invented/i);
+      }
+    },
+  );
+
+  test('may come from LABOPS_ACTOR, which is checked as well', async () => {
+    vi.stubEnv('LABOPS_ACTOR', 'Invented Person');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await rejection(LabOperations.connect())).toBeInstanceOf(errors.ActorInvalid);
+  });
+
+  test.each<[string, (lab: LabOperations) => Promise<unknown>]>([
+    ['a command', async ({ notifications }) => notifications.discard('kit-order/invented', ['invented'])],
+    ['a deletion', async ({ users }) => users.requestDeletion({ userId: randomUUID() })],
+    ['an operator’s call', async ({ rejectedEvents }) => rejectedEvents.discard('17', 'invented')],
+    ['a stop of placing', async ({ placing }) => placing.stop({ reason: placingReason })],
+  ])('is in %s; without one the command has none', async (_what, command) => {
+    const { lab, sent } = recording();
+    for (const of of [lab, lab.as(by), lab.as(other)]) await rejection(command(of));
+    expect(sent).toMatchObject([{}, { by }, { by: other }]);
+    expect(sent[0]).not.toHaveProperty('by');
+  });
+
+  test('is the identity of its calls, unless the Temporal client has one of its own', async () => {
+    const connection = Connection.lazy({ address: '127.0.0.1:1' });
+    onTestFinished(() => connection.close());
+    const identityOf = (client: Client, actor?: string) => withIdentityOf(client, actor).options.identity;
+    const usualOne = new Client({ connection });
+    expect(identityOf(usualOne)).toBe(`${process.pid}@${hostname()}`);
+    expect(identityOf(usualOne, by)).toBe(by);
+    expect(identityOf(new Client({ connection, identity: 'orders-service' }), by)).toBe('orders-service');
+  });
+
+  test('shares the connections of the client that it comes from, and closes none of them', async () => {
+    const close = vi.fn<() => Promise<void>>().mockResolvedValue(undefined);
+    const connection = Connection.lazy({ address: '127.0.0.1:1' });
+    onTestFinished(() => connection.close());
+    const lab = new LabOperations(new Client({ connection }), { encryption: 'optional' }, close);
+    await lab.as(by).as(other).close();
+    expect(close).not.toHaveBeenCalled();
+    await lab.close();
+    expect(close).toHaveBeenCalledOnce();
+  });
+});
+
+const shownBy = ({ run }: Life) => run.shown.details.match(/, by `([^`]+)`/g) ?? [];
+const stateOf = async ({ run }: Life) => (await run.query('state')) as Record<string, unknown>;
+
+describe('state and case file show who', () => {
+  test('decided about an unmatched result, and not who repeats that', async () => {
+    const sent: unknown[] = [];
+    const decideMatchReview = (_now: number, decision: unknown) => {
+      sent.push(decision);
+      return { ...shownReview(item({ status: 'pending_ops_review', allowedActions: [] })), isOurs: true };
+    };
+    const review = await reviewLife(item(), { decideMatchReview });
+    for (const actor of [by, other]) await review.update('markUnsure', { note: 'invented', by: actor });
+    expect(await stateOf(review)).toMatchObject({ decision: { action: 'unsure', by } });
+    expect((await stateOf(review))['timeline']).toContainEqual(
+      expect.objectContaining({ what: 'decided: unsure', by }),
+    );
+    expect(shownBy(review)).toEqual([', by `nurse-7`']);
+    expect(sent).toHaveLength(1);
+    expect(sent[0]).not.toHaveProperty('by');
+  });
+
+  test('requested a deletion and undid it, and not who joined them', async () => {
+    const deletion = await beginDeletion(new Life(ofDeletion, { ...usual, undoDeletion: silent }), { userId, by });
+    await deletion.update('request', { userId, by: other });
+    await deletion.update('undo', { by: 'nurse-9' });
+    await deletion.update('undo', { by: other });
+    await deletion.given({ undoDeletion: null });
+    const { result } = deletion.run.end as { result: object };
+    expect(result).toMatchObject({ requestedBy: by, undo: { by: 'command', undoneBy: 'nurse-9' } });
+    expect(shownBy(deletion)).toEqual([', by `nurse-7`', ', by `nurse-9`']);
+    expect(JSON.stringify(deletion.announced)).not.toContain('nurse');
+  });
+
+  test('cancelled a link', async () => {
+    const link = await linkLife({}, { notify: silent });
+    for (const actor of [by, other]) await link.update('cancel', { by: actor });
+    expect((await stateOf(link))['timeline']).toContainEqual(expect.objectContaining({ what: 'cancelled', by }));
+    expect(shownBy(link)).toEqual([', by `nurse-7`']);
+  });
+
+  const slot = { day: '2026-03-06', start: '2026-03-06T10:00:00.000Z', end: '2026-03-06T11:00:00.000Z' };
+  const confirmed = snapshot(['pending', 'confirmed']);
+  test.each<[string, object, Parameters<typeof appointmentLife>[3]]>([
+    ['chooseSlot', { slotId: slotIdOf(slot) }, { bookSlot: confirmed }],
+    ['requestAppointment', { provider: 'invented' }, { requestAppointment: confirmed }],
+    ['reschedule', { slotId: slotIdOf(slot) }, { rescheduleAppointment: confirmed }],
+    ['cancel', { rebook: true }, { cancelAppointment: snapshot(['confirmed', 'cancelled']) }],
+  ])('sent %s to an appointment', async (name, given, answers) => {
+    const isThere = name === 'reschedule' || name === 'cancel';
+    const appointment = await appointmentLife(reading(isThere ? confirmed : undefined), {}, true, answers);
+    await appointment.update(name, { ...given, by });
+    expect(shownBy(appointment)).toEqual([', by `nurse-7`']);
+    expect((await stateOf(appointment))['timeline']).toContainEqual(expect.objectContaining({ by }));
+    const without = await appointmentLife(reading(isThere ? confirmed : undefined), {}, true, answers);
+    await without.update(name, { ...given, by: null });
+    expect(shownBy(without)).toEqual([]);
+  });
+
+  test('stopped placing, and who resumed it', async () => {
+    const opening = { workflow: stopPlacing, type: 'stopPlacing', workflowId: 'placing-stop/lab', now: start };
+    const stop = await new Life(opening, {}).start({ reason: placingReason, by });
+    expect(shownBy(stop)).toEqual([', by `nurse-7`']);
+    await stop.signal('resume', { by: other });
+    expect(shownBy(stop)).toEqual([', by `nurse-7`', ', by `nurse-8`']);
+    expect(await new Life(opening, {}).start({ reason: placingReason, by: 'Invented Person' })).toMatchObject({
+      run: { end: { kind: 'failed', type: 'InvalidCommand' } },
+    });
+  });
+});
+
+test.each<[string, () => Promise<Life>, string, object]>([
+  ['a match review', () => reviewLife(item()), 'reject', {}],
+  ['a deletion', () => beginDeletion(new Life(ofDeletion, usual), { userId }), 'undo', {}],
+  ['a deletion', () => beginDeletion(new Life(ofDeletion, usual), { userId }), 'request', { userId }],
+  ['a link', () => linkLife(), 'cancel', {}],
+  ['an appointment', () => appointmentLife(reading()), 'cancel', {}],
+])('%s refuses an actor that is not an id, and repeats nothing', async (_what, life, name, given) => {
+  const begun = await life();
+  expect(await begun.update(name, { ...given, by: 'Invented Person' })).toMatchObject({ refused: 'InvalidCommand' });
+  expect(JSON.stringify(begun.run.refusals)).not.toContain('Invented');
+  expect(begun.run.accepted).not.toContain(name === 'request' ? undefined : name);
+});
+
+test('an operator’s call has its actor in its history only: the activity does not get it', async () => {
+  const place = { orgId: 'org-1', teamId: 'team-1', environment: 'sandbox' };
+  const asked: unknown[] = [];
+  const listWebhooks = (_now: number, input: unknown) => (asked.push(input), []);
+  const opening = { workflow: operatorCall, type: 'operatorCall', workflowId: webhookEndpointsId(place), now: 0 };
+  await new Life(opening, { listWebhooks }).start({ do: 'listWebhooks', ...place, by });
+  expect(asked).toEqual([place]);
+  const refused = await new Life(opening, {}).start({ do: 'listWebhooks', ...place, by: 'Invented Person' });
+  expect(refused.run.end).toMatchObject({ type: 'InvalidCommand', details: { fields: [{ field: 'by' }] } });
+});
