@@ -79,6 +79,11 @@ export function requireActor(actor: unknown): void {
   if (actor !== undefined && !isActor(actor)) throw new ActorInvalid();
 }
 
+/** The file of the setting LABOPS_READS_FILE; blank counts as not set. */
+export function readReadsFile(env: Env = process.env): string | undefined {
+  return env['LABOPS_READS_FILE']?.trim() || undefined;
+}
+
 /** A list with commas between. */
 export function namesIn(list: string | undefined): string[] {
   return (list ?? '')

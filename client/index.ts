@@ -6,6 +6,7 @@ export { errors };
 /* The client, and what all areas share */
 export { reconnection } from './temporal-connection.js';
 export { LabOperations, type ConnectOptions, type LabOperationsOptions } from './lab-operations.js';
+export type { OnRead, ReadRecord } from '../service/reads.js';
 export type { NotificationSource, WatchOptions } from './watching.js';
 export type { CallOptions, Deadline } from './call-options.js';
 export type { Encryption } from './config.js';

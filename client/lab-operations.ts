@@ -2,6 +2,7 @@ import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
 import { usualTaskQueue } from '../protocol/task-queues.js';
 import type { Installation } from '../service/installation.js';
 import { createLabService, type LabService } from '../service/lab-service.js';
+import { type OnRead, reporterOf, withReads } from '../service/reads.js';
 import type { ServiceConfig } from '../service/http/http.js';
 import { type CallOptions, type Deadline, millisecondsOf } from './call-options.js';
 import { AppointmentOperations } from './appointment/appointments.js';
@@ -70,6 +71,11 @@ export interface LabOperationsOptions {
    * shows it in state, timeline and case file. Default: in `connect` the setting LABOPS_ACTOR; else nobody is named.
    */
   actor?: string;
+  /**
+   * Called before this client answers with what the lab service says of a person: once per request, never with a value. A callback that
+   * throws or rejects does not end the call: Node reports it as a warning with the code LABOPS_READ_NOT_RECORDED.
+   */
+  onRead?: OnRead;
 }
 
 /** Each of these options replaces the setting of the same meaning. */
@@ -137,7 +143,7 @@ export class LabOperations {
     closeConnection?: () => Promise<void>,
     of?: LabOperations,
   ) {
-    const { taskQueue = usualTaskQueue, encryption = usualEncryption(), deadline, actor } = options;
+    const { taskQueue = usualTaskQueue, encryption = usualEncryption(), deadline, actor, onRead } = options;
     requireActor(actor);
     this.#options = options;
     this.#temporal = given;
@@ -156,7 +162,8 @@ export class LabOperations {
       ...(of && { abandoned: of.#calls.abandoned }),
     });
     this.#calls = calls;
-    const access: ServiceAccess = { calls, service: this.#service };
+    const service = this.#service && onRead ? withReads(this.#service, reporterOf({ onRead, actor })) : this.#service;
+    const access: ServiceAccess = { calls, service };
     this.orders = new OrderOperations(access);
     this.links = new LinkOperations(access);
     this.users = new UserOperations(access);

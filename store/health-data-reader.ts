@@ -1,4 +1,5 @@
 import { canonicalId } from '../service/canonical-id.js';
+import { type OnRead, reporterOf } from '../service/reads.js';
 import type { Database } from './database.js';
 import { ofUser, ofWorkout } from './keys.js';
 import { postgres } from './postgres.js';
@@ -18,6 +19,7 @@ import {
 } from './health-data-reading.js';
 
 export { StoreFailed } from './database.js';
+export type { OnRead, ReadRecord } from '../service/reads.js';
 export type {
   SampleQuery,
   StoredConnection,
@@ -33,22 +35,33 @@ export interface HealthDataPlace {
   databaseUrl: string;
   /** The most connections at once. Default 10. */
   poolSize?: number;
+  /** As in `LabOperationsOptions`: called before the data are answered with. */
+  onRead?: OnRead;
 }
 
 /**
  * Opens the health data for a product backend, once, when it starts: `@lab-operations/client/health-data`, which needs
  * the package `pg`. It connects on first use, and again after an outage. It never writes: a worker or an ingress creates the tables.
  */
-export function openHealthData({ databaseUrl, poolSize }: HealthDataPlace): HealthDataReader {
-  return new HealthDataReader(postgres(databaseUrl, poolSize));
+export function openHealthData({ databaseUrl, poolSize, onRead }: HealthDataPlace): HealthDataReader {
+  return new HealthDataReader(postgres(databaseUrl, poolSize), { onRead });
 }
 
 /** Reads health data of users. Every method may reject with StoreFailed. */
 export class HealthDataReader {
   readonly #database: Database;
+  readonly #onRead: OnRead | undefined;
+  readonly #report: ReturnType<typeof reporterOf>;
 
-  constructor(database: Database) {
+  constructor(database: Database, { onRead, actor }: { onRead?: OnRead | undefined; actor?: string } = {}) {
     this.#database = database;
+    this.#onRead = onRead;
+    this.#report = reporterOf({ onRead, actor });
+  }
+
+  /** The same reader, whose reads are those of an actor. */
+  as(actor: string): HealthDataReader {
+    return new HealthDataReader(this.#database, { onRead: this.#onRead, actor });
   }
 
   /**
@@ -56,7 +69,7 @@ export class HealthDataReader {
    * @throws TypeError for a day that does not exist
    */
   async summaries(query: SummaryQuery): Promise<StoredSummary[]> {
-    return summaries(this.#database, ofUser(query));
+    return this.#read('summaries', query.userId, summaries(this.#database, ofUser(query)));
   }
 
   /**
@@ -64,22 +77,29 @@ export class HealthDataReader {
    * @throws TypeError for an unreadable instant, when the first sample is requested
    */
   samples(query: SampleQuery): AsyncGenerator<StoredSample, void, undefined> {
+    this.#report('healthData.samples', canonicalId(query.userId));
     return samples(this.#database, ofUser(query));
   }
 
   /** A workout's notice, and its stream once it was fetched; `undefined` if there is neither. */
   async workoutStream(workout: { userId: string; workoutId: string }): Promise<StoredStream | undefined> {
-    return workoutStream(this.#database, ofWorkout(workout));
+    return this.#read('workoutStream', workout.userId, workoutStream(this.#database, ofWorkout(workout)));
   }
 
   /** The user's connections with the last event of each. */
   async connections(userId: string): Promise<StoredConnection[]> {
-    return connections(this.#database, canonicalId(userId));
+    return this.#read('connections', userId, connections(this.#database, canonicalId(userId)));
   }
 
   /** The resources whose past has been fetched, each with its last notice. */
   async historyNotices(userId: string): Promise<StoredHistoryNotice[]> {
-    return historyNotices(this.#database, canonicalId(userId));
+    return this.#read('historyNotices', userId, historyNotices(this.#database, canonicalId(userId)));
+  }
+
+  async #read<Rows>(what: string, userId: string, reading: Promise<Rows>): Promise<Rows> {
+    const rows = await reading;
+    this.#report(`healthData.${what}`, canonicalId(userId));
+    return rows;
   }
 
   /** Ends the connections. */

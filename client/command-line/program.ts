@@ -13,6 +13,7 @@ import { placingCommands } from './placing.js';
 import { reconcileCommand } from './reconcile.js';
 import { rejectedEventCommands } from './rejected-events.js';
 import { reportCommands } from './reports.js';
+import { recordRead } from './read-record.js';
 import type { Terminal } from './terminal.js';
 import { userCommands } from './users.js';
 import { webhookCommands } from './webhooks.js';
@@ -87,7 +88,11 @@ export function createProgram(terminal: Terminal, connect: Connect, isJson = fal
     .addHelpText('after', exitStatus)
     .exitOverride();
   const commandLine = new CommandLine(terminal, connect, () => optionsOf(program));
-  program.hook('preAction', () => requireActor(optionsOf(program).actor));
+  program.hook('preAction', (_program, command) => {
+    const { actor } = optionsOf(program);
+    requireActor(actor);
+    recordRead(command, actor);
+  });
   for (const area of areas) area(program, commandLine);
   return program;
 }

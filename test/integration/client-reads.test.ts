@@ -2,12 +2,14 @@ import type { ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test } from 'vitest';
-import { errors, isBookable, LabOperations } from '../../client/index.js';
+import { errors, isBookable, LabOperations, type OnRead, type ReadRecord } from '../../client/index.js';
 import { labAccountIds, labTestIds } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
 import { all } from '../rig/all.js';
 import { demographics } from '../rig/cast.js';
 import { eventually } from '../rig/eventually.js';
+import type { Database } from '../../store/database.js';
+import { HealthDataReader } from '../../store/health-data-reader.js';
 import { serving } from '../unit/service/recording-server.js';
 import { sandboxApiKey, startSandbox, type Sandbox } from './sandbox-rig.js';
 
@@ -15,9 +17,10 @@ import { sandboxApiKey, startSandbox, type Sandbox } from './sandbox-rig.js';
 
 const temporal = () => new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) });
 
-async function backend(settings: Partial<Settings> = {}): Promise<Sandbox & { lab: LabOperations }> {
+async function backend(settings: Partial<Settings> = {}, onRead?: OnRead): Promise<Sandbox & { lab: LabOperations }> {
   const sandbox = await startSandbox(settings);
-  const lab = new LabOperations(temporal(), { service: { baseUrl: sandbox.service.url, apiKey: sandboxApiKey } });
+  const service = { baseUrl: sandbox.service.url, apiKey: sandboxApiKey };
+  const lab = new LabOperations(temporal(), { service, ...(onRead && { onRead }) });
   onTestFinished(() => lab.close());
   return { ...sandbox, lab };
 }
@@ -315,4 +318,73 @@ test('a backend needs one import for a user’s whole life', async () => {
   const ids = [];
   for await (const each of users.readAll({ pageSize: 1 })) ids.push(each.client_user_id);
   expect(ids).toEqual(['client 2']);
+});
+
+test('each read of a person’s data is reported before it is answered, with who read what of whom, and no value', async () => {
+  const records: ReadRecord[] = [];
+  const { lab, newUser, newKit, control } = await backend({}, (record) => void records.push(record));
+  const userId = await newUser();
+  await lab.as('nurse-7').users.setDemographics(userId, demographics);
+  const { id } = await newKit({ user_id: userId });
+  for (const status of ['delivered_to_lab', 'completed']) await control.move(id, status);
+  await lab.catalogue.labTest(labTestIds.kit);
+  expect(records).toEqual([]);
+  const reader = lab.as('nurse-7');
+  const { client_user_id: clientUserId } = await reader.users.read(userId);
+  await reader.users.readByClientUserId(clientUserId ?? '');
+  await reader.users.readDemographics(userId);
+  await lab.orders.read(id);
+  await all(lab.orders.search({ userId }));
+  await lab.results.read({ orderId: id });
+  await lab.documents.results({ orderId: id });
+  (await lab.documents.streams.results({ orderId: id })).destroy();
+  await all(lab.matchReviews.search());
+  await expect(lab.orders.read('7e570000-0000-4000-8000-00000000dead')).rejects.toBeInstanceOf(errors.NotFound);
+  const actor = 'nurse-7';
+  expect(records.map(({ at: _at, ...record }) => record)).toEqual([
+    { actor, what: 'users.get', subject: userId },
+    { actor, what: 'users.resolve', subject: userId },
+    { actor, what: 'users.getDemographics', subject: userId },
+    { what: 'orders.get', subject: id },
+    { what: 'orders.list', subject: userId },
+    { what: 'orders.results', subject: id },
+    { what: 'documents.results', subject: id },
+    { what: 'documents.streams.results', subject: id },
+    { what: 'matchReviews.list' },
+  ]);
+  expect(records.every(({ at }) => !Number.isNaN(Date.parse(at)))).toBe(true);
+});
+
+test.each<[string, OnRead]>([
+  [
+    'throws',
+    () => {
+      throw new Error('the log is full');
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('the log is full'))],
+])('a callback that %s ends no read, and Node warns of it', async (_how, onRead) => {
+  const warned = new Promise<unknown>((resolve) => process.once('warning', resolve));
+  const { lab, newUser } = await backend({}, onRead);
+  const userId = await newUser();
+  expect(await lab.users.read(userId)).toMatchObject({ user_id: userId });
+  expect(await warned).toMatchObject({ code: 'LABOPS_READ_NOT_RECORDED', detail: 'Error: the log is full' });
+});
+
+test('health data that are read are reported, too', async () => {
+  const records: ReadRecord[] = [];
+  const database = { query: () => Promise.resolve([]) } as unknown as Database;
+  const reader = new HealthDataReader(database, { onRead: (record) => void records.push(record) }).as('nurse-7');
+  const userId = '00000000-0000-4000-8000-000000000001';
+  await reader.summaries({ userId });
+  await all(reader.samples({ userId, resource: 'glucose', from: '2026-01-05', to: '2026-01-06T00:00:00Z' })).catch(
+    () => [],
+  );
+  await reader.workoutStream({ userId, workoutId: 'workout-1' });
+  await reader.connections(userId);
+  await reader.historyNotices(userId);
+  const names = ['summaries', 'samples', 'workoutStream', 'connections', 'historyNotices'];
+  expect(records.map(({ at: _at, ...record }) => record)).toEqual(
+    names.map((name) => ({ actor: 'nurse-7', what: `healthData.${name}`, subject: userId })),
+  );
 });

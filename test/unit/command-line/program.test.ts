@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
@@ -568,5 +569,35 @@ describe('who calls', () => {
     const named = await connectedWith('orders list --actor jane@example.com');
     expect(named).toMatchObject({ code: 2, options: [] });
     expect(named.stderr).toMatch(/^ActorInvalid: (?!.*jane)/);
+  });
+
+  test('and what is asked of whom is a line of LABOPS_READS_FILE, before anything is asked', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'reads-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'reads.jsonl');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    vi.stubEnv('LABOPS_READS_FILE', file);
+    for (const line of [
+      'orders show order-1 --actor nurse-7',
+      'orders show --reference ref-1',
+      'users show user-1',
+      'orders list --user user-1',
+      'match-reviews show invented@example.com',
+      'placing state',
+    ])
+      await connectedWith(line);
+    const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+    const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string;
+    expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+      { at, actor: 'nurse-7', what: 'labops orders show', subject: 'order-1' },
+      { at, what: 'labops orders show', subject: 'ref-1' },
+      { at, what: 'labops users show', subject: 'user-1' },
+      { at, what: 'labops orders list', subject: 'user-1' },
+      { at, what: 'labops match-reviews show' },
+    ]);
+    vi.stubEnv('LABOPS_READS_FILE', join(folder, 'nowhere', 'reads.jsonl'));
+    const refused = await connectedWith('orders show order-1');
+    expect(refused).toMatchObject({ code: 2, options: [] });
+    expect(refused.stderr).toMatch(/LABOPS_READS_FILE cannot be written \(ENOENT\): nothing was read or sent/);
   });
 });
