@@ -5,7 +5,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { isWorthALine } from '../client/webhooks/endpoint.js';
-import { createPayloadCodec, EncryptionKeyUnknown, PayloadNotAuthentic } from '../client/encryption/payload-codec.js';
+import {
+  createPayloadCodec,
+  encryptedEncoding,
+  EncryptionKeyUnknown,
+  PayloadNotAuthentic,
+} from '../client/encryption/payload-codec.js';
 import { type CodecServerConfig, readCodecServerConfig } from './settings/config.js';
 import { boundedServer, closeWithin, type HttpLimits, httpLimits, listen } from './listening.js';
 import { createLog } from './log.js';
@@ -93,7 +98,8 @@ function routes(config: CodecServerConfig, log: Logger, { limits, ready, monitor
         const converted = await (direction === 'encode'
           ? codec.encode(payloads, placeOf(request))
           : codec.decode(payloads));
-        log.debug({ direction, payloads: converted.length }, 'converted');
+        const keyIds = keyIdsOf(direction === 'encode' ? converted : payloads);
+        log.info({ direction, payloads: converted.length, keyIds, ...userOf(config, request) }, 'converted');
         return { payloads: converted.map(jsonOf) };
       },
     });
@@ -169,6 +175,24 @@ function placeOf(request: FastifyRequest): NonNullable<Parameters<PayloadCodec['
   const namespace = request.headers['x-namespace'];
   if (typeof namespace === 'string' && namespace !== '') return { type: 'activity', namespace, isLocal: false };
   throw new Refused(400, 'The header X-Namespace is missing: what is encoded belongs to a namespace');
+}
+
+/** The keys of what was encrypted or decrypted: only a key of this server's has got so far. */
+function keyIdsOf(payloads: readonly Payload[]): string[] {
+  const encrypted = payloads.filter(({ metadata }) => textOf(metadata?.['encoding']) === encryptedEncoding);
+  return [...new Set(encrypted.map(({ metadata }) => textOf(metadata?.['encryption-key-id'])))];
+}
+
+function textOf(bytes: Uint8Array | null | undefined): string {
+  return Buffer.from(bytes ?? []).toString();
+}
+
+const longestUser = 200;
+
+/** Who asks, as the proxy says. */
+function userOf({ userHeader }: CodecServerConfig, { headers }: FastifyRequest): { user?: string } {
+  const user = userHeader === undefined ? undefined : headers[userHeader.toLowerCase()];
+  return typeof user === 'string' ? { user: user.slice(0, longestUser) } : {};
 }
 
 /** A digest has the same length whatever is given, as the comparison requires. */

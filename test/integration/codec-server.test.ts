@@ -196,6 +196,20 @@ describe('access to the codec server', () => {
   });
 });
 
+test('each request that is converted is a line of the log: who asked, what, how many and with which keys', async () => {
+  const url = await serve({ CODEC_USER_HEADER: 'X-Forwarded-User' });
+  const payloads = [...(await encrypted()), json(defaultPayloadConverter.toPayload(1))];
+  await post(`${url}/decode`, { payloads }, { 'x-forwarded-user': 'nurse-7' });
+  await post(`${url}/decode`, { payloads: [] });
+  const converted = lines.map((line) => JSON.parse(line) as { msg: string }).filter(({ msg }) => msg === 'converted');
+  const keyIds = [keys.split(':', 1)[0]];
+  expect(converted).toMatchObject([
+    { direction: 'decode', payloads: 3, keyIds, user: 'nurse-7' },
+    { payloads: 0, keyIds: [] },
+  ]);
+  expect(converted[1]).not.toHaveProperty('user');
+});
+
 test('the log shows nothing of what the server converts or refuses', async () => {
   const url = await serve();
   await post(`${url}/decode`, { payloads: await encrypted() });

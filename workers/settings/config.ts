@@ -112,6 +112,8 @@ const codecServer = {
   /** Without it nobody may encode. */
   encodeToken: 'CODEC_ENCODE_TOKEN',
   isOpen: 'CODEC_OPEN',
+  /** Names who asks, as a proxy in front of the server says. */
+  userHeader: 'CODEC_USER_HEADER',
 } as const;
 
 const singleProcess = {

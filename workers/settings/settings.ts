@@ -373,6 +373,15 @@ export const settings = {
     description: 'set true only if the port is reachable only by people allowed to see payloads',
     more: 'It replaces CODEC_TOKEN if CODEC_HOST is open to other machines.',
   }),
+  CODEC_USER_HEADER: z
+    .string()
+    .regex(/^[A-Za-z0-9-]+$/, 'must be the name of a header')
+    .optional()
+    .meta({
+      description: 'name the header in which a proxy says who asks, for instance X-Forwarded-User: the log shows it',
+      more: 'The proxy must replace what callers send in it.',
+      without: 'the log does not say who asked',
+    }),
   HEALTH_DATA_DIRECTORY: z.string().optional().meta({
     description: 'set the directory for health data and rejected events, instead of DATABASE_URL',
     without: 'DATABASE_URL applies',
