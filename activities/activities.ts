@@ -12,6 +12,7 @@ import { policyActivities } from './policy.js';
 import { runningWorkActivities } from './deletion/running-work.js';
 import { userActivities } from './deletion/users.js';
 import { erasureActivities } from './deletion/erasure.js';
+import { receiptActivities } from './deletion/receipt.js';
 import { historyActivities } from './deletion/histories.js';
 import { reportActivities } from './report/reports.js';
 import { reconcileActivities } from './reconcile/reconcile.js';
@@ -30,6 +31,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...userActivities(dependencies),
     ...erasureActivities(dependencies),
     ...historyActivities(dependencies),
+    ...receiptActivities(dependencies),
     ...runningWorkActivities(dependencies),
     ...reportActivities(dependencies),
     ...notificationActivities(dependencies),

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { LabService } from '../service/lab-service.js';
@@ -21,6 +22,8 @@ export interface ActivityDependencies {
   echoesPassthrough: boolean;
   /** False if the deployment keeps the histories of users whose deletion is final, until Temporal's retention is over. */
   erasesHistories: boolean;
+  /** The Ed25519 key that receipts of final deletions are signed with. Without it there are none. */
+  receiptKey?: KeyObject;
   /** The source of reports' files. */
   reportFiles: ReportFiles;
   /** True if payloads are encrypted before they reach Temporal. Otherwise no payload may contain a credential. */

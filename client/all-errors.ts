@@ -93,6 +93,8 @@ export {
   GraceEnded,
   GraceNotBegun,
   NothingToUndo,
+  ReceiptInvalid,
+  ReceiptMissing,
   UndoRefused,
   UserHasRunningWork,
   UserUnknown,

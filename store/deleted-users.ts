@@ -81,6 +81,13 @@ export async function deleteUser(
   await database.scrub(tablesOfUsers.map((table) => `health_data.${table}`));
 }
 
+/** The rows that name the user, tombstone excepted. */
+export async function countUser(database: Database, userId: string): Promise<number> {
+  const counts = tablesOfUsers.map((table) => `(select count(*) from health_data.${table} where user_id = $1)`);
+  const [row] = await database.query<{ rows: string }>(`select (${counts.join(' + ')})::text as rows`, [userId]);
+  return Number(row?.rows);
+}
+
 async function deleteFrom(database: Database, table: string, userId: string): Promise<void> {
   let deleted: number;
   do {

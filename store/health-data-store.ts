@@ -2,7 +2,7 @@ import { canonicalId } from '../service/canonical-id.js';
 import type { HealthDataRead } from '../service/webhooks/health-data.js';
 import { accept, type Acceptance, setAside } from './message-acceptance.js';
 import { type Database, requireUtf8, StoreFailed } from './database.js';
-import { deleteUser, isDeleted, type UserToDelete } from './deleted-users.js';
+import { countUser, deleteUser, isDeleted, type UserToDelete } from './deleted-users.js';
 import { keyPart, ofWorkout } from './keys.js';
 import { HealthDataReader } from './health-data-reader.js';
 import { type Chore, Housekeeping } from './housekeeping.js';
@@ -137,6 +137,11 @@ export class HealthDataStore extends HealthDataReader {
   async deleteUserData(userId: string, ids: Omit<UserToDelete, 'userId'> = {}): Promise<void> {
     if (keyPart(userId) === undefined) throw new TypeError('deleteUserData: this cannot be the id of a user');
     await deleteUser(this.#database, this.#transactions, this.#hashes, { ...ids, userId: canonicalId(userId) });
+  }
+
+  /** How many rows are about the user, without the tombstone. */
+  async countUserData(userId: string): Promise<number> {
+    return countUser(this.#database, canonicalId(userId));
   }
 
   /** How many rejected events wait, and how many waited for too long. */

@@ -259,6 +259,7 @@ export const activityOptions = {
   eraseHealthData: erasure,
   findHistories: erasure,
   eraseHistories: erasure,
+  writeReceipt: { ...userCall, queue: 'background' },
   /**
    * Reconciliation: nobody waits, and a pass that fails is taken up by the next one. A page has 50 signals at ten a second
    * and one or two calls of the service, or some more to find the last page of a list without a total; it sends a heartbeat at every one.

@@ -40,15 +40,7 @@ export function userActivities({ service, workerStore }: Pick<ActivityDependenci
   const keeping = workerStore === 'off' ? { keepsNoHealthData: true as const } : {};
   return {
     async readUser(userId: string): Promise<UserStanding> {
-      return asFailures('DeletionRefused', async () => {
-        try {
-          return { standing: 'present', connections: slugsOf(await service.users.get(userId)), ...keeping };
-        } catch (error) {
-          if (!(error instanceof NotFound)) throw error;
-          if (isScheduledForDeletion(error)) return { standing: 'scheduled', ...keeping };
-          return { standing: 'unknown', ...(!isStatedUnknown(error) && { unsure: true }), ...keeping };
-        }
-      });
+      return { ...(await userStandingAt(service, userId)), ...keeping };
     },
 
     /**
@@ -72,6 +64,18 @@ export function userActivities({ service, workerStore }: Pick<ActivityDependenci
       return asFailures('UndoRefused', () => endingWithActivity((options) => undo(service, deleted, options)));
     },
   };
+}
+
+export async function userStandingAt(service: LabService, userId: string): Promise<UserStanding> {
+  return asFailures('DeletionRefused', async () => {
+    try {
+      return { standing: 'present', connections: slugsOf(await service.users.get(userId)) };
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+      if (isScheduledForDeletion(error)) return { standing: 'scheduled' };
+      return { standing: 'unknown', ...(!isStatedUnknown(error) && { unsure: true }) };
+    }
+  });
 }
 
 /** What the service answers to the request of a deletion. */

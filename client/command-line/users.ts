@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import type { DeleteUserInput, DeletionState } from '../../protocol/deletion/messages.js';
 import type { OnRunningWork } from '../../protocol/deletion/policy.js';
+import { verifyReceipt } from '../user/receipt.js';
 import type { CommandLine } from './command-line.js';
 import { days, readText } from './input.js';
 import { attentionText, facts, moment, sections, table, words } from './output.js';
@@ -47,6 +48,7 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
     .action(async (userId: string) =>
       commandLine.run(async ({ lab }) => show(await (await lab.users.getDeletionHandle(userId)).state())),
     );
+  receiptCommands(users, commandLine);
   users
     .command('undo <user-id>')
     .description('restore a user within the grace period; connections must be made again')
@@ -56,6 +58,27 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
         async ({ lab }) => show(await (await lab.users.getDeletionHandle(userId)).undo()),
       ),
     );
+}
+
+function receiptCommands(users: Command, commandLine: CommandLine): void {
+  users
+    .command('receipt <user-id>')
+    .description('print the signed receipt of a final deletion, a compact JWS')
+    .action(async (userId: string) =>
+      commandLine.run(async ({ lab }) => {
+        const receipt = await (await lab.users.getDeletionHandle(userId)).receipt();
+        commandLine.print({ receipt }, () => receipt);
+      }),
+    );
+  users
+    .command('verify-receipt <file>')
+    .description('verify a receipt offline, and show what it says; - reads standard input')
+    .requiredOption('--key <path>', "the public key in PEM: openssl pkey -in <the worker's key> -pubout")
+    .action(async (file: string, { key }: { key: string }) => {
+      const { terminal } = commandLine;
+      const receipt = verifyReceipt(await readText(terminal, file), await readText(terminal, key));
+      commandLine.print(receipt, () => JSON.stringify(receipt, undefined, 2));
+    });
 }
 
 async function deletionOf(

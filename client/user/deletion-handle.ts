@@ -8,7 +8,7 @@ import { watchState, type WatchOptions } from '../watching.js';
 import type { OneCall } from '../one-call.js';
 import { callKinds, underWay, type TemporalCalls } from '../workflow-calls.js';
 import { orIfEnded } from '../workflow-runs.js';
-import { DeletionInterrupted, GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
+import { DeletionInterrupted, GraceEnded, NothingToUndo, ReceiptMissing, userErrorMap } from './errors.js';
 
 export const userCalls = callKinds(userErrorMap, 'The deletion');
 
@@ -73,6 +73,22 @@ export class DeletionHandle {
   async result(options: CallOptions = {}): Promise<DeleteUserResult> {
     return this.#calls.call(userCalls.waiting, options, (call) =>
       call.result(this.#workflow, userCalls.waiting.underWay),
+    );
+  }
+
+  /**
+   * The signed receipt of a final deletion, a compact JWS: what was erased, what was found afterwards, what remains and until when. It
+   * lasts as long as Temporal retains the deletion; keep it elsewhere. Deadline: as for `result`.
+   *
+   * @throws ReceiptMissing, and what `result` throws
+   */
+  async receipt(options: CallOptions = {}): Promise<string> {
+    const { outcome, receipt } = await this.result(options);
+    if (receipt !== undefined) return receipt;
+    throw new ReceiptMissing(
+      outcome === 'deleted'
+        ? `The deletion of user ${this.userId} has no receipt: RECEIPT_KEY was not set for the worker`
+        : `The deletion of user ${this.userId} has no receipt: its outcome is ${outcome}`,
     );
   }
 

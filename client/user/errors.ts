@@ -46,6 +46,15 @@ export class GraceNotBegun extends unavailable('GraceNotBegun', 'Try again once 
 /** The deletion can no longer be undone: its grace period is over. */
 export class GraceEnded extends refused('GraceEnded', 'Create a new user; nothing restores this one.') {}
 
+/** The deletion is not final, or its worker had no key to sign a receipt with. */
+export class ReceiptMissing extends refused(
+  'ReceiptMissing',
+  'Wait until the deletion has ended as `deleted`; give the workers RECEIPT_KEY before later ones do.',
+) {}
+
+/** The receipt is not signed with the key that was given, or was changed. */
+export class ReceiptInvalid extends invalid('ReceiptInvalid') {}
+
 /** The deletion did not happen: it was refused, or the lab service does not know the user. */
 export class NothingToUndo extends refused('NothingToUndo', "Look at the deletion's state.") {}
 

@@ -149,6 +149,8 @@ export interface DeletionState {
   undo?: UndoReport;
   /** Absent before they were erased. `kept`: the deployment keeps them (ERASE_HISTORIES=false). */
   histories?: ErasedHistories | 'kept';
+  /** Of a final deletion: a compact JWS (`DeletionReceipt`), if the worker has a RECEIPT_KEY. */
+  receipt?: string;
   outcome?: DeletionOutcome;
   /** With the outcome `failed`: the failure's type. */
   failure?: string;

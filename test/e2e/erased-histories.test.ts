@@ -1,8 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createLabService } from '../../client/index.js';
+import { createLabService, type DeletionReceipt } from '../../client/index.js';
 import {
   bookAppointmentId,
   deleteUserId,
@@ -16,12 +17,17 @@ import {
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { kitFor, registration, visitFor } from '../rig/cast.js';
+import { answer, labops } from './labops.js';
 import { provider } from './linked-user.js';
 import { patience, stack } from './stack.js';
 
 /* What Temporal holds of two persons before and after the final deletion of one of them, read as it is stored. */
 
-const lab = stack({ own: true });
+const key = generateKeyPairSync('ed25519');
+const lab = stack({
+  own: true,
+  worker: { RECEIPT_KEY: key.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString() },
+});
 
 interface Person {
   userId: string;
@@ -157,6 +163,20 @@ test('a final deletion erases what Temporal holds of the user’s ended work, an
   expect(naming(after, leaving.marker)).toEqual([]);
   for (const id of staying.closed) expect(after.get(id), id).toBe(before.get(id));
   await lab.rig.client.workflow.getHandle(leaving.open[0] ?? '').describe();
+
+  const folder = await mkdtemp(join(tmpdir(), 'receipt-'));
+  const file = (name: string) => join(folder, name);
+  await writeFile(file('public.pem'), key.publicKey.export({ format: 'pem', type: 'spki' }));
+  const { stdout: receipt } = await labops(lab, ['users', 'receipt', leaving.userId]);
+  await writeFile(file('receipt'), receipt);
+  const verified = answer<DeletionReceipt>(
+    labops(lab, ['users', 'verify-receipt', file('receipt'), '--key', file('public.pem'), '--json']),
+  );
+  expect(await verified).toMatchObject({
+    ...{ sub: leaving.userId, erasedHistories: leaving.closed.length },
+    found: { labService: { user: 'scheduled' }, database: 'not_kept', temporal: { ended: 0, open: 1 } },
+  });
+  await rm(folder, { recursive: true });
 
   // The service still lists the orders: reconciliation knows that their ends were known.
   const to = new Date(from.getTime() + 40 * 60_000);

@@ -47,7 +47,9 @@ describeStores('deleting a user', (rig) => {
     await fill(other);
     const before = await countsOf(other);
     expect(before).toEqual([1, 1, 1, 1, 1, 2, 2]);
+    expect(await rig().store.countUserData(userId)).toBe(7);
     await rig().store.deleteUserData(userId);
+    expect(await rig().store.countUserData(userId)).toBe(0);
     expect(await countsOf(userId)).toEqual([0, 0, 0, 0, 0, 0, 0]);
     expect(await countsOf(other)).toEqual(before);
   });

@@ -65,6 +65,8 @@ const worker = {
   /** It decides how a lost creation is found again. */
   echoesPassthrough: 'SERVICE_ECHOES_PASSTHROUGH',
   erasesHistories: 'ERASE_HISTORIES',
+  /** Without it, no receipts. */
+  receiptKey: 'RECEIPT_KEY',
   notifications: 'NOTIFICATIONS',
   /** The product's endpoint. Without it deliveries fail until a worker has one, unless `notifications` are off. */
   notify: {

@@ -15,6 +15,7 @@ import {
   hostList,
   installationName,
   installationNames,
+  ed25519Key,
   keyRing,
   list,
   mebibyte,
@@ -161,6 +162,12 @@ export const settings = {
   ERASE_HISTORIES: flag(true).meta({
     description: "set false to keep a deleted user's histories in Temporal until its retention is over",
     more: '[What remains after a deletion](operations.md#what-remains-after-a-deletion-and-until-when).',
+  }),
+  RECEIPT_KEY: ed25519Key.optional().meta({
+    description: 'set an Ed25519 private key as PEM (openssl genpkey -algorithm ed25519)',
+    more: 'The receipts of final deletions are signed with it ([What remains](operations.md#what-remains-after-a-deletion-and-until-when)).',
+    without: 'final deletions have no receipt',
+    isSecret: true,
   }),
   SERVICE_BASE_URL: baseAddress.optional().meta({
     description: 'set the base address of the lab service, for instance https://api.example.com',

@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { namesIn } from '../../client/config.js';
 import { KeyRingInvalid, parseKeyRing } from '../../client/encryption/key-ring.js';
@@ -95,6 +96,18 @@ export const keyRing = z.string(missing).transform((text, context) => {
     for (const message of error.faults) context.addIssue({ code: 'custom', message });
     return z.NEVER;
   }
+});
+
+/** A private key for signatures, as PEM. */
+export const ed25519Key = z.string(missing).transform((text, context) => {
+  try {
+    const key = createPrivateKey(text);
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch {
+    // The error may quote the key.
+  }
+  context.addIssue({ code: 'custom', message: 'is not an Ed25519 private key in PEM' });
+  return z.NEVER;
 });
 
 /** Web origins, as a browser sends them. */

@@ -40,6 +40,7 @@ export function activityDependencies(
     erasesHistories: config.erasesHistories,
     reportFiles: createReportFiles(config.reportFiles),
     encrypts: temporal.options.loadedDataConverter.payloadCodecs.length > 0,
+    ...(config.receiptKey && { receiptKey: config.receiptKey }),
     ...(config.notify && { target: config.notify }),
     ...(registry && { observer: observeActivities(registry) }),
     ...(store

@@ -45,6 +45,7 @@ export interface Deletion
   undo?: UndoReport;
   /** Absent before they were erased. */
   histories?: ErasedHistories | 'kept';
+  receipt?: string;
   outcome?: DeletionOutcome;
   /** With `failed`: the failure's type. */
   failure?: string;

@@ -1,5 +1,7 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 import { activities } from '../activity-options.js';
+import type { ErasedHistories } from '../../protocol/deletion/messages.js';
+import { iso } from '../entity/spans.js';
 import { note } from '../entity/journal.js';
 import { announce, end, endRestored, userDeleted } from './announcements.js';
 import { isGraceOver, readableAt, reminderDueAt, undoReadableAt } from './deadlines.js';
@@ -76,7 +78,18 @@ async function eraseHistories(run: DeletionRun): Promise<void> {
     );
   }
   deletion.histories = found === 'kept' ? found : { erased: found.workflows, left: found.left };
+  await writeReceipt(run, deletion.histories);
   show(deletion);
+}
+
+async function writeReceipt(run: DeletionRun, histories: ErasedHistories | 'kept'): Promise<void> {
+  const { deletion } = run;
+  const { userId, requestedAt, scheduledAt = 0, endedAt: deletedAt = '' } = deletion;
+  const final = { userId, requestedAt, scheduledAt: iso(scheduledAt), deletedAt, histories };
+  const { receipt } = await retry(run, 'erasure_delayed', 'answer', (options) =>
+    activities.writeReceipt.executeWithOptions({ ...options, summary: 'receipt' }, [final]),
+  );
+  if (receipt !== undefined) deletion.receipt = receipt;
 }
 
 /** Reads the user until it is clear whether they are back. Whatever else there is to do interrupts it. */

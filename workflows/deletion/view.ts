@@ -18,7 +18,7 @@ export function stateOf(deletion: Deletion): DeletionState {
     connections,
     attention,
   } = deletion;
-  const { undo, histories, outcome, failure, endedAt } = deletion;
+  const { undo, histories, receipt, outcome, failure, endedAt } = deletion;
   const end = graceEndOf(deletion);
   return {
     userId,
@@ -33,6 +33,7 @@ export function stateOf(deletion: Deletion): DeletionState {
     attention: shownAttention(attention),
     ...(undo && { undo }),
     ...(histories && { histories }),
+    ...(receipt !== undefined && { receipt }),
     ...(outcome !== undefined && { outcome }),
     ...(failure !== undefined && { failure }),
     ...(endedAt !== undefined && { endedAt }),

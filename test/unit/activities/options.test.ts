@@ -47,6 +47,7 @@ const byCall: Partial<Record<Name, object>> = {
   eraseHealthData: round('1 hour'),
   findHistories: round('1 hour'),
   eraseHistories: round('1 hour'),
+  writeReceipt: round('1 hour'),
 };
 
 const rows = Object.entries(activityOptions).map(([name, row]): [Name, Options] => {

@@ -296,7 +296,7 @@ describe('Ctrl-C', () => {
       'placing',
     ].map((area) => `${area} show`),
     ...['orders', 'links', 'reports', 'appointments', 'match-reviews'].map((area) => `${area} watch`),
-    ...['links url', 'appointments slots', 'doctor', 'replay'],
+    ...['users receipt', 'users verify-receipt', 'links url', 'appointments slots', 'doctor', 'replay'],
   ];
 
   test('is left to the shell by no other command than those that only read', () => {

@@ -18,6 +18,7 @@ export const usual: Answers = {
   eraseHealthData: 'erased',
   findHistories: { runs: [], workflows: [], left: [] },
   eraseHistories: undefined,
+  writeReceipt: {},
   resolvePolicy: (_now: number, { policy }: { policy: object }) => resolvePolicy('deletion', policy),
 };
 
