@@ -13,6 +13,16 @@ export function readKeyRing(env: Readonly<Record<string, string | undefined>> = 
   return text === undefined ? undefined : parseKeyRing(text);
 }
 
+/** The path of the file that holds the encryption keys, if the setting LABOPS_ENCRYPTION_KEYS_FILE names one. */
+export function keyRingFile(env: Env = process.env): string | undefined {
+  return env['LABOPS_ENCRYPTION_KEYS_FILE']?.trim() || undefined;
+}
+
+/** The keys of a file, which cannot be without any. @throws KeyRingInvalid */
+export function keyRingIn(file: string): KeyRing {
+  return parseKeyRing(keysOf({ LABOPS_ENCRYPTION_KEYS_FILE: file }) ?? '');
+}
+
 function keysOf(env: Readonly<Record<string, string | undefined>>): string | undefined {
   try {
     return secretOf(env, 'LABOPS_ENCRYPTION_KEYS');
@@ -22,10 +32,10 @@ function keysOf(env: Readonly<Record<string, string | undefined>>): string | und
   }
 }
 
+type Env = Readonly<Record<string, string | undefined>>;
+
 /** States if unencrypted input is refused, or accepted during a migration. */
 export type Encryption = 'required' | 'optional';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** What counts where nothing is said; undefined: a client without keys asks whether the workers encrypt. */
 export function usualEncryption(env: Env = process.env): Encryption | undefined {

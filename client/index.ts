@@ -13,6 +13,7 @@ export type { Encryption } from './config.js';
 export type { Installation } from '../service/installation.js';
 export { labDataConverter, createPayloadCodec, type PayloadCodecOptions } from './encryption/payload-codec.js';
 export { parseKeyRing, type EncryptionKey, type KeyRing } from './encryption/key-ring.js';
+export { followKeys, type KeyObserver, type LiveKeys } from './encryption/live-keys.js';
 export type { UndeliveredNotifications, UndeliveredSummary } from './notifications/undelivered.js';
 export type { DeliveryState, UndeliveredNotification } from '../protocol/notifications/delivery.js';
 export type { BusinessDays } from '../protocol/business-days.js';

@@ -14,6 +14,8 @@ import {
   readActor,
   readEncryption,
   readInstallation,
+  keyRingFile,
+  keyRingIn,
   readKeyRing,
   requireActor,
   TemporalSettingInvalid,
@@ -24,6 +26,7 @@ import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { labDataConverter } from './encryption/payload-codec.js';
 import { withKeysRequired, encryptionRequired } from './encryption/key-requirement.js';
 import { parseKeyRing } from './encryption/key-ring.js';
+import { fixedKeys, followKeys, type LiveKeys } from './encryption/live-keys.js';
 import { EncryptionKeysMissing } from './errors.js';
 import { LinkOperations } from './link/links.js';
 import { MatchReviewOperations } from './match-review/match-reviews.js';
@@ -80,8 +83,11 @@ export interface LabOperationsOptions {
 
 /** Each of these options replaces the setting of the same meaning. */
 export interface ConnectOptions extends LabOperationsOptions {
-  /** The worker's encryption keys, as `parseKeyRing` reads them. Default: the setting LABOPS_ENCRYPTION_KEYS. */
-  encryptionKeys?: string;
+  /**
+   * The worker's encryption keys, as `parseKeyRing` reads them, or a function that gives them, which is called every half minute. Default:
+   * the setting LABOPS_ENCRYPTION_KEYS or its file.
+   */
+  encryptionKeys?: string | (() => string | Promise<string>);
   /** Temporal's `host:port`. Default: TEMPORAL_ADDRESS, else `localhost:7233`. */
   address?: string;
   /** Temporal's namespace. Default: TEMPORAL_NAMESPACE, else `default`. */
@@ -182,8 +188,8 @@ export class LabOperations {
   /**
    * Connects by `options`. What they leave out comes from Temporal's standard settings (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
    * TEMPORAL_API_KEY, TEMPORAL_TLS…, or a profile of its configuration file) and from LABOPS_ENCRYPTION_KEYS. Both secrets may be in
-   * files (TEMPORAL_API_KEY_FILE, LABOPS_ENCRYPTION_KEYS_FILE). The file of Temporal's API key is read again every ten seconds, so the
-   * key can be replaced while the process runs.
+   * files (TEMPORAL_API_KEY_FILE, LABOPS_ENCRYPTION_KEYS_FILE), which are read again every ten and every thirty seconds, so keys can be
+   * replaced while the process runs.
    * Gives up after ten seconds, or after `deadline` if that is shorter. After an outage of Temporal it reconnects within five seconds.
    * @throws KeyRingInvalid, EncryptionKeysMissing, EncryptionSettingInvalid, InstallationInvalid, ActorInvalid, TemporalSettingInvalid, TemporalUnreachable
    */
@@ -191,15 +197,17 @@ export class LabOperations {
     const { encryptionKeys, identity } = options;
     const { encryption = readEncryption(), installation = readInstallation(), actor = readActor() } = options;
     requireActor(actor);
-    const ring = encryptionKeys === undefined ? readKeyRing() : parseKeyRing(encryptionKeys);
-    if (!ring && encryption === 'required') throw new EncryptionKeysMissing(encryptionRequired);
     const settings = readTemporalSettings();
+    const file = options.apiKey === undefined ? temporalKeyFile() : undefined;
     const { namespace = settings.namespace ?? 'default' } = options;
     const connectionOptions = { ...settings.connectionOptions, ...givenOf(options, settings) };
+    const keys = await keysOf(encryptionKeys);
+    if (!keys && encryption === 'required') throw new EncryptionKeysMissing(encryptionRequired);
     const { address = 'localhost:7233' } = connectionOptions;
     const connectTimeout = Math.min(longestConnectMs, millisecondsOf(options.deadline ?? 'none'));
     const reached = throughProxy({ ...connectionOptions, ...reconnection, address, connectTimeout });
     const connection = await Connection.connect(reached).catch(async (error: unknown) => {
+      keys?.stop();
       if (error instanceof TemporalSettingInvalid) throw error;
       const endpoint = { address: addressAndWay(address), namespace };
       const known = temporalErrorOf(error, endpoint);
@@ -209,9 +217,8 @@ export class LabOperations {
       connection,
       namespace,
       ...(identity !== undefined && { identity }),
-      ...(ring && { dataConverter: labDataConverter(ring) }),
+      ...(keys && { dataConverter: labDataConverter(keys) }),
     });
-    const file = options.apiKey === undefined ? temporalKeyFile() : undefined;
     const unfollow = followKeyFile(connection, { apiKey: settings.connectionOptions.apiKey, file });
     const given = {
       ...options,
@@ -221,6 +228,7 @@ export class LabOperations {
     };
     return new LabOperations(temporal, given, () => {
       unfollow();
+      keys?.stop();
       return connection.close();
     });
   }
@@ -264,6 +272,16 @@ export class LabOperations {
     await this.#calls.abandoned.settled();
     await this.#closeConnection();
   }
+}
+
+/** A source that can change is followed. @throws KeyRingInvalid */
+async function keysOf(given: ConnectOptions['encryptionKeys']): Promise<LiveKeys | undefined> {
+  if (typeof given === 'function') return followKeys(async () => parseKeyRing(await given()));
+  if (given !== undefined) return fixedKeys(parseKeyRing(given));
+  const ring = readKeyRing();
+  const file = keyRingFile();
+  if (file !== undefined) return followKeys(() => keyRingIn(file));
+  return ring && fixedKeys(ring);
 }
 
 /** @throws TemporalSettingInvalid */

@@ -1,7 +1,8 @@
 import { createHmac, hkdfSync, type KeyObject } from 'node:crypto';
 
-/** Keys that are kept outside the database; the first one makes new hashes. A worker's encryption keys are such a list. */
-export type ReferenceKeys = readonly { readonly key: KeyObject }[];
+/** Keys that are kept outside the database, or a function that gives those of now; the first one makes new hashes. A worker's encryption keys are such a list. */
+type ReferenceKeyList = readonly { readonly key: KeyObject }[];
+export type ReferenceKeys = ReferenceKeyList | (() => ReferenceKeyList);
 
 /** No other key is derived with this purpose, so no ciphertext reveals anything about a hash. */
 const purpose = 'lab-operations: references of deleted users';
@@ -12,10 +13,10 @@ const purpose = 'lab-operations: references of deleted users';
  * Without a key nothing is kept.
  */
 export class ReferenceHashes {
-  readonly #keys: readonly Buffer[];
+  readonly #keys: ReferenceKeys;
 
   constructor(keys: ReferenceKeys = []) {
-    this.#keys = keys.map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', purpose, 32)));
+    this.#keys = keys;
   }
 
   /** The hash of a reference that a tombstone stores; null without a key. */
@@ -25,6 +26,10 @@ export class ReferenceHashes {
 
   /** The hashes of it that tombstones may have stored, under every key. */
   all(reference: string): string[] {
-    return this.#keys.map((key) => createHmac('sha256', key).update(reference).digest('hex'));
+    const keys = typeof this.#keys === 'function' ? this.#keys() : this.#keys;
+    return keys.map(({ key }) => {
+      const derived = Buffer.from(hkdfSync('sha256', key, '', purpose, 32));
+      return createHmac('sha256', derived).update(reference).digest('hex');
+    });
   }
 }

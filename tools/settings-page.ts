@@ -36,7 +36,7 @@ TEMPORAL_API_KEY, TEMPORAL_TLS…, or a profile in its TOML file.
 
 Secrets can be in files: \`<setting>_FILE\` is the path of a file that holds the value. Worker, ingress and codec server
 read them for these; \`labops\` and \`LabOperations.connect\` read LABOPS_ENCRYPTION_KEYS_FILE and TEMPORAL_API_KEY_FILE.
-The latter is read again every ten seconds, so the API key of Temporal can be replaced without a restart. Everything
+Both are read again, every thirty and every ten seconds, so these keys can be replaced without a restart. Everything
 else is read once, at start.
 
 ${secretSettings.map((name) => `- ${name}`).join('\n')}

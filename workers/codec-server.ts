@@ -11,6 +11,9 @@ import {
   EncryptionKeyUnknown,
   PayloadNotAuthentic,
 } from '../client/encryption/payload-codec.js';
+import type { KeyRing } from '../client/encryption/key-ring.js';
+import type { LiveKeys } from '../client/encryption/live-keys.js';
+import { liveKeys, unknownKeyName } from './encryption.js';
 import { type CodecServerConfig, readCodecServerConfig } from './settings/config.js';
 import { boundedServer, closeWithin, type HttpLimits, httpLimits, listen } from './listening.js';
 import { createLog } from './log.js';
@@ -48,13 +51,15 @@ export async function startCodecServer(
   // It has its keys, or it would not have started.
   const ready = async (): Promise<Readiness> => ({ status: isStopping ? 'stopping' : 'ready' });
   monitoring?.watch({ ready });
-  const app = routes(config, log, { limits, ready, monitoring });
+  const keys = await liveKeys(config, log);
+  const app = routes(config, log, { limits, ready, monitoring, codec: readableCodec(keys ?? config.keyRing) });
   const { host, port, shutdownGraceSeconds } = config;
   const url = await listen(app, { host, port, settings: { host: 'CODEC_HOST', port: 'CODEC_PORT' } });
   return {
     url,
     close: async () => {
       isStopping = true;
+      keys?.stop();
       await closeWithin(app, shutdownGraceSeconds * 1000);
     },
   };
@@ -66,11 +71,30 @@ type Direction = (typeof directions)[number];
 interface Serving {
   limits: HttpLimits;
   ready: () => Promise<Readiness>;
+  codec: PayloadCodec;
   monitoring: Monitoring | undefined;
 }
 
-function routes(config: CodecServerConfig, log: Logger, { limits, ready, monitoring }: Serving): FastifyInstance {
-  const codec = createPayloadCodec(config.keyRing);
+/** The codec for people: of a key that is gone they see that it is gone, beside what can still be read. */
+function readableCodec(keys: KeyRing | LiveKeys): PayloadCodec {
+  const codec = createPayloadCodec(keys);
+  const readable = async (payload: Payload): Promise<Payload[]> => {
+    try {
+      return await codec.decode([payload]);
+    } catch (error) {
+      if (!(error instanceof EncryptionKeyUnknown)) throw error;
+      const data = Buffer.from(JSON.stringify(`no longer readable: key ${error.keyId}`));
+      return [{ metadata: { encoding: Buffer.from('json/plain'), [unknownKeyName]: Buffer.from(error.keyId) }, data }];
+    }
+  };
+  return {
+    encode: (payloads, context) => codec.encode(payloads, context),
+    decode: async (payloads) => (await Promise.all(payloads.map(readable))).flat(),
+  };
+}
+
+function routes(config: CodecServerConfig, log: Logger, serving: Serving): FastifyInstance {
+  const { limits, ready, monitoring, codec } = serving;
   const app = boundedServer(limits, { bodyLimit });
   const count = monitoring && observeConversions(monitoring.registry);
   app.get('/health', () => ({ status: 'up' }));
@@ -133,7 +157,7 @@ class Refused extends Error {
 
 /** Our refusals and fastify's own (a body that is too large, or not JSON) carry theirs. */
 function statusOf(error: unknown): number {
-  if (error instanceof EncryptionKeyUnknown || error instanceof PayloadNotAuthentic) return 422;
+  if (error instanceof PayloadNotAuthentic) return 422;
   const status: unknown = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
   return typeof status === 'number' ? status : 500;
 }

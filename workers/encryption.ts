@@ -8,8 +8,9 @@ import {
   labDataConverter,
   PayloadMisplaced,
 } from '../client/encryption/payload-codec.js';
-import type { Encryption } from '../client/config.js';
+import { type Encryption, keyRingIn } from '../client/config.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
+import { fixedKeys, followKeys, type LiveKeys } from '../client/encryption/live-keys.js';
 import { markKey, requiredMetadata, type Mark } from '../protocol/unencrypted.js';
 import type { KeySinks } from '../workflows/input-refusal.js';
 import { isBuilt, requireBuilt } from './process.js';
@@ -19,10 +20,25 @@ export const encodingFailureConverterPath = fileURLToPath(
   new URL(`../client/encryption/failure-converter.${isBuilt ? 'js' : 'ts'}`, import.meta.url),
 );
 
+/** The metadata by which a program recognises that the codec server lacked a payload's key. */
+export const unknownKeyName = 'labops-unknown-key';
+
+/** The keys of a process, until `stop`. Those of a file are read again. */
+export async function liveKeys(
+  { keyRing, keyRingFile: file }: { keyRing?: KeyRing | undefined; keyRingFile?: string | undefined },
+  log: Logger,
+): Promise<LiveKeys | undefined> {
+  if (!keyRing || file === undefined) return keyRing && fixedKeys(keyRing);
+  return followKeys(() => keyRingIn(file), {
+    replaced: (ring) => log.info({ keys: ring.map(({ id }) => id) }, 'the encryption keys have changed'),
+    failed: (fault) => log.error(`LABOPS_ENCRYPTION_KEYS_FILE ${fault}: the last keys are used until it can be read`),
+  });
+}
+
 /** How a process with or without keys converts data. Warns if it has none. */
-export function dataConverterOf(keyRing: KeyRing | undefined, log: Logger): { dataConverter?: DataConverter } {
-  if (keyRing) {
-    const converter = labDataConverter(keyRing, { onUnencrypted: unencryptedWarning(log) });
+export function dataConverterOf(keys: KeyRing | LiveKeys | undefined, log: Logger): { dataConverter?: DataConverter } {
+  if (keys) {
+    const converter = labDataConverter(keys, { onUnencrypted: unencryptedWarning(log) });
     return { dataConverter: { ...converter, failureConverterPath: requireBuilt(encodingFailureConverterPath) } };
   }
   log.warn(

@@ -9,6 +9,7 @@ import { type HealthDataRead, readHealthData } from '../service/webhooks/health-
 import { DatabaseNotUtf8 } from '../store/database.js';
 import type { Acceptance } from '../store/message-acceptance.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
+import type { LiveKeys } from '../client/encryption/live-keys.js';
 import type { HealthDataStore, StoreOptions } from '../store/health-data-store.js';
 import type { ReceivedMessage } from '../store/messages.js';
 import { openedStore, type StoreAccess, storeOnDemand } from '../store/store-access.js';
@@ -49,15 +50,14 @@ export async function storeOf(
 }
 
 interface StoreConfig {
-  keyRing?: KeyRing | undefined;
+  keys: LiveKeys | undefined;
   deletedUsersKeys?: KeyRing | undefined;
   rejectedEventsDays: number;
 }
 
 /** Without keys of their own the tombstones take those of payloads, which are outside the database as well. */
-export function storeOptions({ keyRing, deletedUsersKeys, rejectedEventsDays }: StoreConfig): StoreOptions {
-  const referenceKeys = deletedUsersKeys ?? keyRing;
-  return { rejectedEventsDays, ...(referenceKeys && { referenceKeys }) };
+export function storeOptions({ keys, deletedUsersKeys, rejectedEventsDays }: StoreConfig): StoreOptions {
+  return { rejectedEventsDays, referenceKeys: () => deletedUsersKeys ?? keys?.ring ?? [] };
 }
 
 /**

@@ -9,7 +9,7 @@ import { readEncryption } from '../client/config.js';
 import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import { type IngressConfig, readIngressConfig } from './settings/config.js';
-import { dataConverterOf } from './encryption.js';
+import { dataConverterOf, liveKeys } from './encryption.js';
 import { healthDataSinks, storeOf, takenMessages } from './health-data.js';
 import { boundedServer, closeWithin, hideErrors, type HttpLimits, httpLimits, listen } from './listening.js';
 import { createLog } from './log.js';
@@ -52,6 +52,17 @@ export interface RunningIngress {
   close(): Promise<void>;
 }
 
+/** The keys that can be replaced while the process runs, until `unfollow`. */
+async function following(connection: Connection, config: IngressConfig, log: Logger) {
+  const keys = await liveKeys(config, log);
+  const unfollowApiKey = followApiKey(connection, config.temporal, log);
+  const unfollow = (): void => {
+    unfollowApiKey();
+    keys?.stop();
+  };
+  return { keys, unfollow };
+}
+
 /**
  * Starts the ingress in this process. It also starts without Temporal and without its database: until they can be
  * reached, webhooks that need them are answered 503, which makes the sender try again, and `/ready` gives the reason.
@@ -63,14 +74,14 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
   for (const warning of config.warnings) log.warn(warning);
   const { namespace, connection: options } = config.temporal;
   const { opened, limits = httpLimits, monitoring, tracing } = given;
-  const store = await storeOf(config, opened);
   const connection = Connection.lazy(throughProxy({ ...options, ...connecting }));
-  const unfollow = followApiKey(connection, config.temporal, log);
+  const { keys, unfollow } = await following(connection, config, log);
+  const store = await storeOf({ ...config, keys }, opened);
   const observed = monitoring && observeWebhooks(monitoring.registry);
   // Not the configuration's: where nothing is set, a handler without keys asks whether the workers encrypt.
   const encryption = readEncryption();
   const handler = createWebhookHandler({
-    temporal: new Client({ connection, namespace, ...dataConverterOf(config.keyRing, log), ...tracing?.client }),
+    temporal: new Client({ connection, namespace, ...dataConverterOf(keys, log), ...tracing?.client }),
     secrets: config.webhookSecrets,
     taskQueue: config.taskQueue,
     installation: config.installation,

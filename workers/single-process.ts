@@ -1,6 +1,8 @@
+import type { Logger } from 'pino';
 import { type HealthDataStore, openStore } from '../store/health-data-store.js';
 import { DirectoryInUse, DirectoryOpenToOthers } from '../store/directory-lock.js';
 import { StoreFailed } from '../store/database.js';
+import { liveKeys } from './encryption.js';
 import { storeOptions } from './health-data.js';
 import { startHealthDataReading } from './health-data-reading.js';
 import { startIngress } from './ingress.js';
@@ -20,7 +22,7 @@ async function main(): Promise<void> {
   const sdk = monitoring && (await sdkMetrics());
   installRuntime(config.worker, log, sdk);
   const requested = shutdownRequested();
-  const store = await openedStore(config);
+  const store = await openedStore(config, log);
   const tracing = await startTracing(config.worker, 'single-process', log);
   const worker = await startWorker(config.worker, log, { opened: store, monitoring, sdk, tracing });
   const ingress = await startIngress(config.ingress, log, { opened: store, monitoring, tracing });
@@ -39,10 +41,10 @@ async function main(): Promise<void> {
   log.info('worker and ingress stopped');
 }
 
-async function openedStore({ store, worker }: SingleProcessConfig): Promise<HealthDataStore | undefined> {
+async function openedStore({ store, worker }: SingleProcessConfig, log: Logger): Promise<HealthDataStore | undefined> {
   if (!store) return undefined;
   try {
-    return await openStore(store, storeOptions(worker));
+    return await openStore(store, storeOptions({ ...worker, keys: await liveKeys(worker, log) }));
   } catch (error) {
     const isKnown = [StoreFailed, DirectoryInUse, DirectoryOpenToOthers].some((known) => error instanceof known);
     if (!(error instanceof Error && isKnown)) throw error;

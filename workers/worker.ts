@@ -24,7 +24,7 @@ import { readWorkerConfig, type WorkerConfig } from './settings/config.js';
 import { followApiKey, type TemporalConfig } from './settings/temporal.js';
 import { workerIdentity } from '../client/encryption/key-requirement.js';
 import { deploymentOptions, warnWithoutCurrentRelease } from './worker/deployment.js';
-import { dataConverterOf, markingUnencrypted } from './encryption.js';
+import { dataConverterOf, liveKeys, markingUnencrypted } from './encryption.js';
 import { storeOf } from './health-data.js';
 import { createWorkers, runWorkers, shutDown } from './worker/queues.js';
 import { createLog, temporalLogger } from './log.js';
@@ -86,8 +86,9 @@ async function poll(
   { opened, ...observing }: Parameters<typeof startWorker>[2] & object,
 ): Promise<RunningWorker> {
   const { namespace } = config.temporal;
-  const store = await storeOf(config, opened);
-  const conversion = dataConverterOf(config.keyRing, log);
+  const keys = await liveKeys(config, log);
+  const store = await storeOf({ ...config, keys }, opened);
+  const conversion = dataConverterOf(keys, log);
   const { monitoring, tracing } = observing;
   const client = new Client({ connection, namespace, ...conversion, ...tracing?.client });
   const schedule = await ensureReconcileSchedule(client, config, log);
@@ -117,6 +118,7 @@ async function poll(
   const ended = runToEnd(workers, async () => {
     await Promise.all([dependencies.service.close(), store?.close(), schedule.stop(), health.settled()]);
     unfollow();
+    keys?.stop();
     await connection.close();
   });
   return {

@@ -1,9 +1,10 @@
-import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { scheduleOfRun } from '../../protocol/reconcile.js';
 import { misconfigured } from '../../service/lab-operations-error.js';
 import type { EncryptionKey, KeyRing } from './key-ring.js';
+import { fixedKeys, type LiveKeys } from './live-keys.js';
 
 /** A payload was encrypted with a key that is not in the key ring. */
 export class EncryptionKeyUnknown extends misconfigured(
@@ -74,17 +75,23 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
  * A payload that is not encrypted is decoded to itself: histories from before there were keys stay readable. So encryption hides
  * what is in Temporal; it does not prove who wrote it.
  */
-export function createPayloadCodec(ring: KeyRing, options: PayloadCodecOptions = {}): PayloadCodec {
-  const keys = new Map(ring.map(({ id, key }) => [id, key]));
+export function createPayloadCodec(given: KeyRing | LiveKeys, options: PayloadCodecOptions = {}): PayloadCodec {
+  const keys = 'ring' in given ? given : fixedKeys(given);
   return {
-    encode: (payloads, context) => Promise.resolve(payloads.map((payload) => encrypt(payload, ring[0], context))),
-    // Asynchronous, so unreadable payloads reject.
+    encode: (payloads, context) => Promise.resolve(payloads.map((payload) => encrypt(payload, keys.ring[0], context))),
     decode: async (payloads, context) => {
       const unencrypted = payloads.filter((payload) => !isEncrypted(payload) && !isServersOwn(payload)).length;
       if (unencrypted > 0) options.onUnencrypted?.(unencrypted);
-      return payloads.map((payload) => (isEncrypted(payload) ? decrypt(payload, keys, context) : payload));
+      // Another process may have the new key first.
+      if (payloads.some((payload) => isEncrypted(payload) && !keyOf(payload, keys.ring))) await keys.again();
+      return payloads.map((payload) => (isEncrypted(payload) ? decrypt(payload, keys.ring, context) : payload));
     },
   };
+}
+
+function keyOf({ metadata }: Payload, ring: KeyRing): EncryptionKey | undefined {
+  const id = textOf(metadata?.[keyIdName]);
+  return ring.find((key) => key.id === id);
 }
 
 function encrypt(payload: Payload, { id, key }: EncryptionKey, { namespace, workflowId }: Place = {}): Payload {
@@ -100,10 +107,11 @@ function encrypt(payload: Payload, { id, key }: EncryptionKey, { namespace, work
   return { metadata, data: Buffer.concat([nonce, text, cipher.final(), cipher.getAuthTag()]) };
 }
 
-function decrypt({ metadata, data }: Payload, keys: ReadonlyMap<string, KeyObject>, here: Place | undefined): Payload {
-  const id = textOf(metadata?.[keyIdName]);
-  const key = keys.get(id);
-  if (!key) throw new EncryptionKeyUnknown(shown(id));
+function decrypt(payload: Payload, ring: KeyRing, here: Place | undefined): Payload {
+  const { metadata, data } = payload;
+  const found = keyOf(payload, ring);
+  if (!found) throw new EncryptionKeyUnknown(shown(textOf(metadata?.[keyIdName])));
+  const { id, key } = found;
   const bytes = data ?? new Uint8Array();
   if (bytes.length < nonceBytes + tagBytes) throw new PayloadNotAuthentic(id);
   const tagAt = bytes.length - tagBytes;
@@ -176,6 +184,6 @@ function shown(id: string): string {
  * one that completes activities instead of the worker; and a failure converter is loaded from a path, which bundled
  * backends do not have.
  */
-export function labDataConverter(ring: KeyRing, options: PayloadCodecOptions = {}): DataConverter {
-  return { payloadCodecs: [createPayloadCodec(ring, options)] };
+export function labDataConverter(keys: KeyRing | LiveKeys, options: PayloadCodecOptions = {}): DataConverter {
+  return { payloadCodecs: [createPayloadCodec(keys, options)] };
 }

@@ -1,4 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { afterEach, expect, test, vi } from 'vitest';
 import {
@@ -128,9 +131,11 @@ test('a client that connects by itself takes the keys from its setting, or those
   expect(await (await byItself.orders.getHandle({ reference })).state()).toMatchObject({ reference });
   await byItself.close();
   vi.stubEnv('LABOPS_ENCRYPTION_KEYS', key('of-another-deployment'));
-  const given = await LabOperations.connect({ encryptionKeys });
-  expect(await (await given.orders.getHandle({ reference })).state()).toMatchObject({ reference });
-  await given.close();
+  for (const given of [encryptionKeys, async () => encryptionKeys]) {
+    const labs = await LabOperations.connect({ encryptionKeys: given });
+    expect(await (await labs.orders.getHandle({ reference })).state()).toMatchObject({ reference });
+    await labs.close();
+  }
   await expect(LabOperations.connect({ encryptionKeys: 'nonsense' })).rejects.toThrow(/^The key ring is not /);
 });
 
@@ -145,6 +150,17 @@ test('what another key encrypted is readable after a change of keys, and unreada
 
   const { orders } = new LabOperations(withKeys(withoutOldKey), { taskQueue });
   await expect(orders.getHandle({ reference })).rejects.toThrow('encrypted with key "old"');
+
+  // Also once it has ended: the worker encrypts with "invented".
+  await (await lab.labs.orders.getHandle({ reference })).cancel();
+  const other = key('other');
+  const late = new LabOperations(withKeys(other), { taskQueue });
+  await expect(late.orders.getHandle({ reference })).rejects.toThrow(errors.EncryptionKeyUnknown);
+  const options = { env: { LABOPS_ENCRYPTION_KEYS: other } };
+  const shown = await labops(lab, ['orders', 'show', '--reference', reference], options);
+  expect(shown).toMatchObject({ code: 1, stdout: '' });
+  expect(shown.stderr).toMatch(/^EncryptionKeyUnknown: A payload was encrypted with key "/);
+  expect(await labops(lab, ['orders', 'list', '--json'], options)).toMatchObject({ code: 0 });
 });
 
 const endpointPlace = { orgId: inventedOrgId, teamId: inventedTeamId, environment: 'sandbox' };
@@ -252,12 +268,14 @@ test('an endpoint is moved, disabled, enabled and given headers, and gets a secr
   ]);
 });
 
-test('a worker that has lost a key goes on with everything that needs another', async () => {
+test('a worker that has lost a key goes on with everything that needs another, and takes up the rest once its file has the key', async () => {
   const { handle, orderId } = await lab.place();
   await lab.worker.stop();
   const other = key('other');
+  const file = join(await mkdtemp(join(tmpdir(), 'keys-')), 'keys');
+  await writeFile(file, other);
   const poor = await startBuilt('workers/worker.ts', {
-    env: { ...lab.workerEnv, LABOPS_ENCRYPTION_KEYS: other },
+    env: { ...lab.workerEnv, LABOPS_ENCRYPTION_KEYS: undefined, LABOPS_ENCRYPTION_KEYS_FILE: file },
     ready: /worker started/,
   });
   try {
@@ -272,11 +290,13 @@ test('a worker that has lost a key goes on with everything that needs another', 
     expect(readable).toMatch(/./);
     // Nobody else here has its key.
     await lab.rig.client.workflow.getHandle(kitOrderId(readable)).terminate();
+    await writeFile(file, `${encryptionKeys},${other}`);
+    // Temporal lets more and more time pass between the attempts of a task that fails.
+    const longPatience = { ...patience, timeout: 200_000 };
+    await expect.poll(async () => (await handle.state()).phase, longPatience).toBe('in_transit_to_customer');
   } finally {
     await poor.stop();
+    await rm(file);
     await lab.startWorker();
   }
-  // Temporal lets more and more time pass between the attempts of a task that fails.
-  const longPatience = { ...patience, timeout: 200_000 };
-  await expect.poll(async () => (await handle.state()).phase, longPatience).toBe('in_transit_to_customer');
 });

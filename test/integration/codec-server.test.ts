@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { afterEach, describe, expect, test } from 'vitest';
 import { parseKeyRing } from '../../client/encryption/key-ring.js';
@@ -114,11 +117,14 @@ describe('the remote codec protocol', () => {
     expect(answer.payloads).toBeUndefined();
   });
 
-  test('says which key is missing', async () => {
-    const url = await serve({ LABOPS_ENCRYPTION_KEYS: newKey() });
-    const { status, message } = await post(`${url}/decode`, { payloads: await encrypted() });
-    expect(status).toBe(422);
-    expect(message).toContain(`encrypted with key "${keys.split(':', 1).join()}"`);
+  test('shows what a key that is gone has encrypted as no longer readable, beside what can be read', async () => {
+    const other = newKey();
+    const url = await serve({ LABOPS_ENCRYPTION_KEYS: other });
+    const readable = (await createPayloadCodec(parseKeyRing(other)).encode(secrets)).map(json);
+    const { status, payloads } = await post(`${url}/decode`, { payloads: [...(await encrypted()), ...readable] });
+    expect(status).toBe(200);
+    const gone = base64(Buffer.from(`"no longer readable: key ${keys.split(':', 1).join()}"`));
+    expect(payloads).toMatchObject([{ data: gone }, { data: gone }, ...secrets.map(json)]);
   });
 });
 
@@ -237,6 +243,25 @@ describe('as a process', () => {
     expect(server.output()).toMatch(
       /^2 settings are invalid:\n {2}LABOPS_ENCRYPTION_KEYS is missing: set .+\n {2}CODEC_TOKEN is missing, but CODEC_HOST is not an address of this machine only: set /,
     );
+  });
+
+  test('a key that is added to the file of the keys is used without a restart, and a file that breaks leaves the last ones', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'keys-')), 'keys');
+    const other = newKey();
+    await writeFile(file, other);
+    const env = { LABOPS_ENCRYPTION_KEYS: undefined, LABOPS_ENCRYPTION_KEYS_FILE: file, CODEC_PORT: '0' };
+    const server = await startBuilt('workers/codec-server.ts', { env, ready: /codec server started/ });
+    const [, url = ''] = await server.waitFor(/"url":"([^"]+)"/);
+    await writeFile(file, `${other},${keys}`);
+    const read = async () => (await post(`${url}/decode`, { payloads: await encrypted() })).payloads;
+    await expect.poll(read, { timeout: 40_000, interval: 1_000 }).toEqual(secrets.map(json));
+    expect(server.output()).toMatch(/the encryption keys have changed/);
+    await rm(file);
+    await server.waitFor(
+      /LABOPS_ENCRYPTION_KEYS_FILE names a file that cannot be read \(ENOENT\): the last keys are used/,
+    );
+    expect(await read()).toEqual(secrets.map(json));
+    await server.stop();
   });
 
   test('a port that is taken ends the server and names the setting to change', async () => {

@@ -166,7 +166,7 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
       );
       await expect(openStore({ databaseUrl })).rejects.toThrow(`has the encoding ${encoding}, and only UTF8`);
       await expect(readSchemaState(databaseUrl)).rejects.toThrow(DatabaseNotUtf8);
-      const config = { databaseUrl, databasePoolSize: 1, rejectedEventsDays: 90 };
+      const config = { databaseUrl, databasePoolSize: 1, rejectedEventsDays: 90, keys: undefined };
       await expect(storeOf(config, undefined)).rejects.toThrow(StartFailed);
     },
   );

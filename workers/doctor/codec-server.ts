@@ -3,6 +3,7 @@ import type { KeyRing } from '../../client/encryption/key-ring.js';
 import { fetchThroughProxy, proxyFor, throughWhich } from '../../service/http/proxy.config.js';
 import { headerFault } from '../../client/temporal-key-file.js';
 import { isWebAddress } from '../settings/values.js';
+import { unknownKeyName } from '../encryption.js';
 import { answerWithinMs, fault, notChecked, ok, reasonOf, type Verdict } from './findings.js';
 
 /** The codec server as the Web UI and the `temporal` command line reach it. */
@@ -79,5 +80,6 @@ async function decode({ url, authorization }: CodecEndpoint, keyRing: KeyRing): 
     signal: AbortSignal.timeout(answerWithinMs / 2),
   });
   const text = await response.text();
+  if (text.includes(unknownKeyName)) return 422;
   return response.status === 200 && !text.includes(base64(plain.data)) ? 'not decrypted' : response.status;
 }

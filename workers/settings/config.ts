@@ -1,4 +1,4 @@
-import { usualEncryption } from '../../client/config.js';
+import { keyRingFile, usualEncryption } from '../../client/config.js';
 import { withoutBlanks } from '../../client/temporal.config.js';
 import type { KeyRing } from '../../client/encryption/key-ring.js';
 import { SecretFileInvalid, secretOf } from '../../client/files.js';
@@ -202,15 +202,20 @@ function defaultOrigins(host: string): string[] {
  */
 export function readSingleProcessConfig(env: Env = process.env) {
   // A process for trying things out has no load balancer.
-  const { directory, warnings, ...config } = read(singleProcess, { INGRESS_DRAIN_SECONDS: '0', ...env });
+  const {
+    directory,
+    warnings,
+    keyRingFile: file,
+    ...config
+  } = read(singleProcess, { INGRESS_DRAIN_SECONDS: '0', ...env });
   const { databaseUrl, databasePoolSize: poolSize } = config.ingress;
   const database = databaseUrl === undefined ? undefined : { databaseUrl, poolSize };
   const store: StorePlace | undefined = directory === undefined ? database : { directory };
   return {
     ...config,
     // One log for both: each warning once.
-    worker: workerConfig({ ...config.worker, warnings }),
-    ingress: ingressConfig({ ...config.ingress, warnings: [] }),
+    worker: workerConfig({ ...config.worker, warnings, keyRingFile: file }),
+    ingress: ingressConfig({ ...config.ingress, warnings: [], keyRingFile: file }),
     ...(store && { store }),
   };
 }
@@ -219,7 +224,11 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 type Config<L> = { [field in keyof L]: L[field] extends Name ? Values[L[field]] : Config<L[field]> };
 /** With the warnings for an operator at start: sentences without a value of a setting. */
-type Read<L> = Config<L> & { warnings: readonly string[] };
+type Read<L> = Config<L> & {
+  warnings: readonly string[];
+  /** The file that the encryption keys come from, which is read again. */
+  keyRingFile?: string | undefined;
+};
 
 /**
  * The settings that a program's list names, arranged as the list is.
@@ -244,7 +253,8 @@ function read<const L extends List>(list: L, env: Env): Read<L> {
   faults.push(...faultsBetween(names, given, valid));
   const hints = misspeltSettings(given);
   if (faults.length > 0) throw new ConfigInvalid(faults, hints);
-  return { ...arranged(list, valid), warnings: [...hints, ...warningsOf(valid)] };
+  const warnings = [...hints, ...warningsOf(valid)];
+  return { ...arranged(list, valid), warnings, keyRingFile: keyRingFile(given) };
 }
 
 function namesIn(list: List): Name[] {

@@ -1,0 +1,96 @@
+import { SecretFileInvalid } from '../files.js';
+import { within } from '../within.js';
+import { type KeyRing, KeyRingInvalid } from './key-ring.js';
+
+/** Twice a minute, so a new key is used everywhere within one. */
+const readAgainMs = 30_000;
+
+/** A source is not asked more often because of keys that nobody has, and no call waits longer for its answer. */
+const patienceMs = 5_000;
+
+/** Encryption keys that can change while a process runs. */
+export interface LiveKeys {
+  /** The last ring that could be read; at most a minute old unless the source fails. */
+  readonly ring: KeyRing;
+  /** Reads the source again, because a key is missing; not more than once in five seconds. Never rejects. */
+  again(): Promise<void>;
+  /** Reads no more. */
+  stop(): void;
+}
+
+/** Notices of what becomes of the keys, for a log. */
+export interface KeyObserver {
+  /** Another ring is used from now on. */
+  replaced?(ring: KeyRing): void;
+  /**
+   * The source failed: the last ring is used. `fault` follows a subject such as the setting's name, and shows no part of a key.
+   * Default: a warning of the process.
+   */
+  failed?(fault: string): void;
+}
+
+/** Keys that stay as they are. */
+export function fixedKeys(ring: KeyRing): LiveKeys {
+  return { ring, again: () => Promise.resolve(), stop: () => undefined };
+}
+
+/**
+ * Reads keys now and every half minute: `labDataConverter(await followKeys(async () => parseKeyRing(await readSecret())))`. It does not keep
+ * the process alive.
+ *
+ * @param read the key ring: from a file, a vault, a key management service
+ * @throws what `read` throws the first time
+ */
+export async function followKeys(
+  read: () => KeyRing | Promise<KeyRing>,
+  observer: KeyObserver = {},
+): Promise<LiveKeys> {
+  let ring = await read();
+  let readAt = performance.now();
+  let reading: Promise<void> | undefined;
+  let fault: string | undefined;
+  const report = (found: string): void => (observer.failed ? observer.failed(found) : warn(found));
+  const look = async (): Promise<void> => {
+    readAt = performance.now();
+    try {
+      const now = await within(patienceMs, Promise.resolve(read()));
+      fault = undefined;
+      if (isSame(ring, now)) return;
+      ring = now;
+      observer.replaced?.(ring);
+    } catch (error) {
+      const found = faultOf(error);
+      // Said once, not every half minute.
+      if (found !== fault) report(found);
+      fault = found;
+    }
+  };
+  const lookOnce = (): Promise<void> => (reading ??= look().finally(() => (reading = undefined)));
+  const timer = setInterval(() => void lookOnce(), readAgainMs).unref();
+  return {
+    get ring() {
+      return ring;
+    },
+    again: async () => {
+      if (reading !== undefined || performance.now() - readAt >= patienceMs) await lookOnce();
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** Also in its order: the first key encrypts. */
+function isSame(ring: KeyRing, other: KeyRing): boolean {
+  if (ring.length !== other.length) return false;
+  return ring.every(({ id, key }, index) => id === other[index]?.id && key.equals(other[index].key));
+}
+
+/** Anything may be in the message of an error that is not ours, such as the answer of a vault. */
+function faultOf(error: unknown): string {
+  if (error instanceof KeyRingInvalid) return error.faults.join('; ');
+  if (error instanceof SecretFileInvalid) return error.message;
+  return `cannot be read (${error instanceof Error ? error.name : 'not an error'})`;
+}
+
+function warn(fault: string): void {
+  process.emitWarning(`The source of the encryption keys ${fault}: the last keys are used`);
+}
