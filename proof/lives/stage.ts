@@ -10,6 +10,8 @@ import { placingSwitch } from '../../activities/placing-stop.js';
 import { policyActivities } from '../../activities/policy.js';
 import { reportActivities } from '../../activities/report/reports.js';
 import { runningWorkActivities } from '../../activities/deletion/running-work.js';
+import { historyActivities } from '../../activities/deletion/histories.js';
+import { receiptActivities } from '../../activities/deletion/receipt.js';
 import { userActivities } from '../../activities/deletion/users.js';
 import type { NotificationsLeft } from '../../protocol/notifications/delivery.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';
@@ -64,7 +66,7 @@ export async function play(life: Life, { workflows, world: Make }: Kind, joining
     const target = { url: 'http://product.invalid/notifications', secret: `whsec_${'c2VjcmV0'.repeat(6)}` };
     const temporal = server.client();
     const dependencies: ActivityDependencies = {
-      ...{ service: network.service, temporal, taskQueue: 'lives', echoesPassthrough: true, erasesHistories: true },
+      ...{ service: network.service, temporal, taskQueue: 'lives', echoesPassthrough: true, erasesHistories: false },
       requireNotStopped: placingSwitch(temporal, 'lives'),
       ...{
         reportFiles: { open: () => Promise.reject(new TypeError('no file')) },
@@ -104,6 +106,7 @@ function activitiesWith(dependencies: ActivityDependencies): Activities {
     ...[chainActivities(dependencies), linkActivities(dependencies), userActivities(dependencies)],
     ...[runningWorkActivities(dependencies), reportActivities(dependencies), notificationActivities(dependencies)],
     ...[appointmentActivities(dependencies), matchReviewActivities(dependencies)],
+    ...[historyActivities(dependencies), receiptActivities(dependencies)],
   ) as Activities;
 }
 
