@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { ConnectOptions, LabOperations } from '../lab-operations.js';
-import { isProduction } from '../config.js';
 import type { Duration } from '../../protocol/time.js';
 import type { Deadline } from '../call-options.js';
 import type { WatchOptions } from '../watching.js';
@@ -41,9 +40,6 @@ export type Connect = (options: ConnectOptions & { deadline: Deadline }) => Prom
 
 const usualPatience: Patience = '5m';
 
-const actorMissing =
-  'Say who you are, because this is production: set LABOPS_ACTOR, or use --actor, to your id (never a name). Nothing was sent';
-
 /** When a command that has no answer yet first asks whether there is a worker, and how often after that. */
 const firstCheckMs = 10_000;
 const nextCheckMs = 30_000;
@@ -69,7 +65,6 @@ export class CommandLine {
   /** Connects, does the work, each call of it within its time, and closes the connection. */
   async run(work: (call: Call) => Promise<void>, patience: Patience = usualPatience): Promise<void> {
     const { json: _json, verbose: _verbose, timeout, ...options } = this.readOptions();
-    if (options.actor === undefined && isProduction()) throw new UsageError(actorMissing);
     const { progress } = this;
     try {
       progress.say('connecting');

@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { usualTaskQueue } from '../../protocol/task-queues.js';
-import { readActor, requireActor } from '../config.js';
+import { isProduction, readActor, requireActor } from '../config.js';
 import { appointmentCommands } from './appointments.js';
 import { CommandLine, type Area, type Connect, type GlobalOptions } from './command-line.js';
 import { type ExitCode, exitCodes, UsageError } from './failures.js';
@@ -52,6 +52,9 @@ function taskQueueOption(): Option {
     .argParser((name) => name.trim() || usualTaskQueue);
 }
 
+const actorMissing =
+  'Say who you are, because this is production: set LABOPS_ACTOR, or use --actor, to your id (never a name). Nothing was sent';
+
 /** The whole program, with all its commands. Nothing is connected before a command runs. */
 export function createProgram(terminal: Terminal, connect: Connect, isJson = false): Command {
   const program = new Command('labops');
@@ -90,6 +93,7 @@ export function createProgram(terminal: Terminal, connect: Connect, isJson = fal
   const commandLine = new CommandLine(terminal, connect, () => optionsOf(program));
   program.hook('preAction', (_program, command) => {
     const { actor } = optionsOf(program);
+    if (actor === undefined && isProduction()) throw new UsageError(actorMissing);
     requireActor(actor);
     recordRead(command, actor);
   });

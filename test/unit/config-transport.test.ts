@@ -81,6 +81,7 @@ describe('a warning', () => {
     expect(warningsOf({ TEMPORAL_NAMESPCE: 'lab', TEMPORAL_GRPC_META_TEAM: 'x' })).toEqual([
       'TEMPORAL_NAMESPCE is not a setting: did you mean TEMPORAL_NAMESPACE?',
     ]);
+    expect(warningsOf({ LABOPS_ACTOR: 'nurse-7', LABOPS_READS_FILE: 'reads' })).toEqual([]);
     const read = () => readWorkerConfig({ SERVICE_BASEURL: 'https://api.example.com', SERVICE_API_KEY: 'sk_invented' });
     expect(read).toThrow(
       /\n {2}SERVICE_BASE_URL is missing: .*\n {2}SERVICE_BASEURL is not a setting: did you mean SERVICE_BASE_URL\?$/,

@@ -563,6 +563,7 @@ describe('who calls', () => {
     const refused = await connectedWith('orders list');
     expect(refused).toMatchObject({ code: 2, options: [] });
     expect(refused.stderr).toMatch(/^UsageError: .*set LABOPS_ACTOR, or use --actor, to your id \(never a name\)/);
+    expect((await connectedWith('users delete user-1')).stderr).toMatch(/^UsageError: Say who you are/);
     vi.stubEnv('LABOPS_ACTOR', 'nurse-7');
     expect((await connectedWith('orders list')).options).toMatchObject([{ actor: 'nurse-7' }]);
     expect((await connectedWith('orders list --actor nurse-8')).options).toMatchObject([{ actor: 'nurse-8' }]);
@@ -595,6 +596,10 @@ describe('who calls', () => {
       { at, what: 'labops orders list', subject: 'user-1' },
       { at, what: 'labops match-reviews show' },
     ]);
+    vi.stubEnv('NODE_ENV', 'production');
+    expect((await connectedWith('orders show order-1')).stderr).toMatch(/Say who you are/);
+    expect((await readFile(file, 'utf8')).trimEnd().split('\n')).toEqual(lines);
+    vi.stubEnv('NODE_ENV', 'test');
     vi.stubEnv('LABOPS_READS_FILE', join(folder, 'nowhere', 'reads.jsonl'));
     const refused = await connectedWith('orders show order-1');
     expect(refused).toMatchObject({ code: 2, options: [] });
