@@ -2,7 +2,7 @@ import type { OfActor } from '../../protocol/actor.js';
 import { words } from './operators.js';
 import { iso } from './spans.js';
 
-/** The latest hundred things that were done and decided, for the case file. */
+/** What was done and decided, for the case file. */
 export interface Journal {
   journal: JournalEntry[];
 }
@@ -28,9 +28,12 @@ export interface Decided extends OfActor {
 
 const mostEntries = 100;
 
+/** Of what a person did and of what happened by itself the latest hundred each: reminders must not crowd out who decided. */
 export function note(of: Journal, what: string, now: number, orderId?: string, more?: OfActor | Decided): void {
-  const entry = { at: iso(now), ...(orderId !== undefined && { orderId }), what, ...more };
-  of.journal = [...of.journal, entry].slice(-mostEntries);
+  const entry: JournalEntry = { at: iso(now), ...(orderId !== undefined && { orderId }), what, ...more };
+  const journal = [...of.journal, entry];
+  const alike = journal.filter(({ by }) => (by === undefined) === (entry.by === undefined));
+  of.journal = alike.length > mostEntries ? journal.filter((each) => each !== alike[0]) : journal;
 }
 
 export function noteDecided(of: Journal, decided: Decided, now: number, orderId?: string): void {

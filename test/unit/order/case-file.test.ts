@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { note, noteDecided } from '../../../workflows/entity/journal.js';
 import type { Chain } from '../../../workflows/order/chain.js';
-import { caseFileOf } from '../../../workflows/order/view.js';
+import { caseFileOf, stateOf } from '../../../workflows/order/view.js';
 import { caseOf, day, daysAfterStart, happyPath, kitOf, pathTo, start, withPatient } from './histories.js';
 
 const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
@@ -75,6 +75,17 @@ describe('the case file', () => {
       '- `0b-secon` replacement: preparing',
     ]);
     expect(kits(caseOf([lost]))).toEqual([]);
+  });
+
+  test('and the timeline keep what a person decided, however much is noted after it', () => {
+    const chain = caseOf([kitOf('order-1', ['ordered', 'transit_customer'])]);
+    noteDecided(chain, { status: 'kit_registered', by: 'nurse-7' }, start, 'order-1');
+    for (let n = 1; n <= 150; n += 1) note(chain, `critical result reminder ${n}`, start + n * day, 'order-1');
+    expect(stateOf(chain).timeline).toContainEqual(
+      expect.objectContaining({ status: 'kit_registered', by: 'nurse-7' }),
+    );
+    expect(rowsOf(chain)).toContain('| 2024-03-01 10:00:00 | `order-1` | **kit registered**, by `nurse-7` |');
+    expect(chain.journal).toHaveLength(101);
   });
 
   test('shows what was done in bold between what was reported, by time to the second', () => {
