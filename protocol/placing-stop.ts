@@ -24,6 +24,8 @@ export interface PlacingStop {
   /** ISO 8601 in UTC. */
   since: string;
   reason: string;
+  /** The actor of the stop. */
+  by?: string;
 }
 
 export interface StopPlacingResult extends PlacingStop {
@@ -60,16 +62,19 @@ export async function readPlacingStop(workflows: Workflows, taskQueue: string): 
   try {
     const { status, startTime } = await withoutMemos(workflows).getHandle(workflowId).describe();
     if (status.name !== 'RUNNING') return undefined;
-    const reason = await reasonIn(workflows.getHandle(workflowId));
-    return { since: startTime.toISOString(), reason: reason ?? 'its reason cannot be read' };
+    const { reason, by } = await memoOf(workflows.getHandle(workflowId));
+    return {
+      since: startTime.toISOString(),
+      reason: typeof reason === 'string' ? reason : 'its reason cannot be read',
+      ...(isActor(by) && { by }),
+    };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
 }
 
-async function reasonIn(stop: ReturnType<Workflows['getHandle']>): Promise<string | undefined> {
-  const { memo } = await stop.describe().catch(() => ({ memo: undefined }));
-  const reason = memo?.['reason'];
-  return typeof reason === 'string' ? reason : undefined;
+async function memoOf(stop: ReturnType<Workflows['getHandle']>): Promise<Record<string, unknown>> {
+  const { memo = {} } = await stop.describe().catch(() => ({ memo: {} }));
+  return memo;
 }

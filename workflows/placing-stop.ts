@@ -7,7 +7,7 @@ import {
   type StopPlacingInput,
   type StopPlacingResult,
 } from '../protocol/placing-stop.js';
-import { refuseFields } from './entity/commands.js';
+import { actorOf, refuseFields } from './entity/commands.js';
 import { byActor, moment, plain } from './entity/operators.js';
 import { iso } from './entity/spans.js';
 
@@ -24,7 +24,7 @@ export async function stopPlacing(input: StopPlacingInput): Promise<StopPlacingR
   setCurrentDetails(
     `### Placing goes on\n\nIt was stopped from ${moment(since)}${byActor(stopped.by)} to ${moment(until)} UTC${byActor(resumed?.by)}: ${plain(reason)}`,
   );
-  return { reason, since, until };
+  return { reason, since, until, ...actorOf(stopped) };
 }
 
 /** No compiler checks the input of a backend in another language. Under another ID it would stop nothing. A replay has a task queue of its own. */

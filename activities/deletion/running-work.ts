@@ -15,6 +15,7 @@ import * as placings from '../../protocol/order/placing-messages.js';
 import * as reports from '../../protocol/report/messages.js';
 import * as submissions from '../../protocol/report/submission-messages.js';
 import { forwardedPhase, labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
+import type { OfActor } from '../../protocol/actor.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { endedRunsOf, listed, readable } from '../workflow-runs.js';
 import { hasEndpoint } from '../notifications/notifications.js';
@@ -74,11 +75,11 @@ export function runningWorkActivities({ temporal, target }: Pick<ActivityDepende
       return {};
     },
 
-    /** Sends a workflow its own cancel command. Work that has ended in the meantime needs none. */
-    async cancelWork({ workflowId, name }: deletions.RunningWork): Promise<deletions.WorkFate> {
+    /** Sends a workflow its own cancel command, for the actor of the deletion. Work that has ended in the meantime needs none. */
+    async cancelWork({ workflowId, name, ...actor }: deletions.RunningWork & OfActor): Promise<deletions.WorkFate> {
       const update = Object.hasOwn(cancelledBy, name) ? cancelledBy[name] : undefined;
       if (update === undefined) return { fate: 'not_cancelled', reason: 'NoCancelCommand' };
-      return cancelBy(temporal, { workflowId, name }, update);
+      return cancelBy(temporal, { workflowId, name }, update, actor);
     },
   };
 }
@@ -87,18 +88,19 @@ async function cancelBy(
   temporal: Client,
   { workflowId, name }: deletions.RunningWork,
   update: string,
+  actor: OfActor,
 ): Promise<deletions.WorkFate> {
   try {
     const workflow = temporal.workflow.getHandle(workflowId);
     const answer = await temporal.withDeadline(Date.now() + longestCancelMs, () =>
-      workflow.executeUpdate(update, { args: [{}] }),
+      workflow.executeUpdate(update, { args: [actor] }),
     );
     // An upload that could no longer be cancelled has made its job.
     const job = name === submissions.submitReportName ? jobOf(answer as submissions.SubmissionEnd) : undefined;
-    if (job !== undefined) return await cancelBy(temporal, job, reports.cancelUpdate.name);
+    if (job !== undefined) return await cancelBy(temporal, job, reports.cancelUpdate.name, actor);
     // In the same way, a placing has made its order.
     const order = name === placings.placeKitOrderName ? orderOf(answer as placings.PlacingEnd) : undefined;
-    if (order !== undefined) return await cancelPlaced(temporal, order);
+    if (order !== undefined) return await cancelPlaced(temporal, order, actor);
     // The service cannot cancel a report, and whatever it reports later is followed again.
     return { fate: 'cancelled', ...(name === reports.parsingJobName && { reason: 'NoLongerFollowed' }) };
   } catch (error) {
@@ -117,8 +119,12 @@ async function cancelBy(
 }
 
 /** An order whose placing was cancelled also cancels itself, so it may have ended already. */
-async function cancelPlaced(temporal: Client, order: deletions.RunningWork): Promise<deletions.WorkFate> {
-  const met = await cancelBy(temporal, order, orders.cancelUpdate.name);
+async function cancelPlaced(
+  temporal: Client,
+  order: deletions.RunningWork,
+  actor: OfActor,
+): Promise<deletions.WorkFate> {
+  const met = await cancelBy(temporal, order, orders.cancelUpdate.name, actor);
   if (met.fate !== 'ended') return met;
   const { outcome } = (await temporal.workflow.getHandle(order.workflowId).result()) as orders.KitOrderResult;
   return { fate: outcome === 'cancelled' ? 'cancelled' : 'ended' };

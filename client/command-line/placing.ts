@@ -32,12 +32,12 @@ export function placingCommands(program: Command, commandLine: CommandLine): voi
     );
   placing
     .command('show')
-    .description('show whether placing is stopped, since when and why')
+    .description('show whether placing is stopped, since when, why and by whom')
     .action(async () => commandLine.run(async ({ lab }) => show(await lab.placing.state())));
 }
 
 function textOf(state: PlacingSwitch): string {
   return state.stopped
-    ? `Placing was stopped at ${moment(state.since)} UTC: ${state.reason}`
+    ? `Placing was stopped at ${moment(state.since)} UTC${state.by === undefined ? '' : `, by ${state.by}`}: ${state.reason}`
     : 'Placing is not stopped.';
 }

@@ -13,7 +13,7 @@ import { isRunning } from '../workflow-runs.js';
 import { underWay, type CallKind, type TemporalCalls } from '../workflow-calls.js';
 import { OperatorCallInvalid, operatorErrorMap } from './errors.js';
 
-/** Since when placing is stopped, and why. */
+/** Since when placing is stopped, why, and who stopped it. */
 export type PlacingSwitch = { stopped: false } | ({ stopped: true } & PlacingStop);
 
 const reading: CallKind = { errors: operatorErrorMap, underWay: underWay.reading };
@@ -49,7 +49,7 @@ export class PlacingOperations {
         taskQueue,
         args: [{ ...this.#calls.actor, ...input }],
         workflowIdConflictPolicy: 'USE_EXISTING',
-        memo: { reason: input.reason },
+        memo: { ...this.#calls.actor, reason: input.reason },
         staticSummary: 'Placing is stopped',
         staticDetails: 'While this runs, nothing is ordered, replaced or booked. `labops placing resume` ends it.',
       });

@@ -122,7 +122,7 @@ export class ReportHandle {
         const workflow = await this.workflow(call);
         return orIfEnded(
           workflow,
-          () => call.update(workflow, cancelReportUpdate),
+          () => call.update(workflow, cancelReportUpdate, {}),
           async () => {
             const state = await call.state(workflow, stateQuery);
             if (state.outcome === 'abandoned') return state;
@@ -137,7 +137,7 @@ export class ReportHandle {
     const submission = this.submission();
     return orIfEnded(
       submission,
-      () => call.update(submission, cancelSubmissionUpdate),
+      () => call.update(submission, cancelSubmissionUpdate, {}),
       () => this.endedSubmission(call),
     );
   }

@@ -1,3 +1,4 @@
+import type { OfActor } from '../actor.js';
 import type { EarlierRun } from '../signal-or-start.js';
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { ReportCounts, ReportSnapshot } from '../../service/report/snapshot.js';
@@ -37,7 +38,7 @@ export const reportSubmittedSignal = defineSignal<[ReportSubmitted]>('reportSubm
 export const jobChangedSignal = defineSignal<[ReportSnapshot]>('jobChanged');
 
 /** Stops following the job; nothing is sent to the service, which cannot cancel a job. Answers with the new state. */
-export const cancelUpdate = defineUpdate<ReportState, []>('cancel');
+export const cancelUpdate = defineUpdate<ReportState, [OfActor]>('cancel');
 
 export const stateQuery = defineQuery<ReportState>('state');
 

@@ -1,3 +1,4 @@
+import type { OfActor } from '../actor.js';
 import { defineUpdate } from '../definitions.js';
 import type { ReportPolicy, ResolvedReportPolicy } from './policy.js';
 
@@ -66,7 +67,7 @@ export type SubmissionEnd =
   | { outcome: 'uploaded'; jobId: string };
 
 /** Ends a submission: on `submitReport`. */
-export const cancelUpdate = defineUpdate<SubmissionEnd, []>('cancel');
+export const cancelUpdate = defineUpdate<SubmissionEnd, [OfActor]>('cancel');
 
 /**
  * The meaning of a failed upload. The service accepts a file more than once and makes a job of each, so before it is

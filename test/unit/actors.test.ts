@@ -5,9 +5,12 @@ import { Client, Connection } from '@temporalio/client';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { errors, LabOperations } from '../../client/index.js';
 import { withIdentityOf } from '../../client/payload-limit.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { webhookEndpointsId } from '../../protocol/ids.js';
 import { slotIdOf } from '../../protocol/appointment/slots.js';
 import { operatorCall } from '../../workflows/operator-calls.js';
+import { submitReport } from '../../workflows/report/submit.js';
+import { parsingJob } from '../../workflows/report/workflow.js';
 import { stopPlacing } from '../../workflows/placing-stop.js';
 import { snapshot, start } from './appointment/appointments.js';
 import { life as appointmentLife, reading } from './appointment/lives.js';
@@ -16,6 +19,7 @@ import { Life, silent } from './life.js';
 import { life as linkLife } from './link/lives.js';
 import { life as reviewLife, shown as shownReview } from './match-review/lives.js';
 import { item } from './match-review/reviews.js';
+import { began, jobId, snapshot as jobSnapshot, userId as reportsUser } from './report/jobs.js';
 import { rejection } from './service/recording-server.js';
 
 /* Who sends a command: from the client to what state and case file show of it. Those of orders are with their lives. */
@@ -108,6 +112,22 @@ describe('an actor', () => {
 const shownBy = ({ run }: Life) => run.shown.details.match(/, by `([^`]+)`/g) ?? [];
 const stateOf = async ({ run }: Life) => (await run.query('state')) as Record<string, unknown>;
 
+const ofReport = { reference: 'report-1', userId: reportsUser, policy: resolvePolicy('report') };
+
+async function jobLife(): Promise<Life> {
+  const shown = jobSnapshot('started');
+  const identifyJob = { snapshot: shown, gone: false, notifies: true, owner: { kind: 'none' } };
+  const opening = { workflow: parsingJob, type: 'parsingJob', workflowId: `parsing-job/${jobId}`, now: began };
+  const job = new Life(opening, { identifyJob, readParsingJob: shown, notify: silent });
+  const argument = { ...ofReport, snapshot: shown, adopted: false, notifies: true };
+  return job.start({ jobId, policy: ofReport.policy }, { name: 'reportSubmitted', argument });
+}
+
+async function submissionLife(): Promise<Life> {
+  const opening = { workflow: submitReport, type: 'submitReport', workflowId: 'submit-report/report-1', now: began };
+  return new Life(opening, { uploadReport: silent }).start({ ...ofReport, file: { path: 'report.pdf' } });
+}
+
 describe('state and case file show who', () => {
   test('decided about an unmatched result, and not who repeats that', async () => {
     const sent: unknown[] = [];
@@ -136,6 +156,34 @@ describe('state and case file show who', () => {
     expect(result).toMatchObject({ requestedBy: by, undo: { by: 'command', undoneBy: 'nurse-9' } });
     expect(shownBy(deletion)).toEqual([', by `nurse-7`', ', by `nurse-9`']);
     expect(JSON.stringify(deletion.announced)).not.toContain('nurse');
+  });
+
+  test('requested the deletion that cancels running work: each cancellation is theirs', async () => {
+    const work = [{ workflowId: 'kit-order/a', name: 'kitOrder' }];
+    const cancelled: unknown[] = [];
+    const cancelWork = (_now: number, given: unknown) => (cancelled.push(given), { fate: 'cancelled' });
+    const life = new Life(ofDeletion, { ...usual, findRunningWork: { work, notifies: true }, cancelWork });
+    const deletion = await beginDeletion(life, { userId, by, policy: { onRunningWork: 'cancel' } });
+    expect(cancelled).toEqual(work.map((each) => ({ ...each, by })));
+    expect(await stateOf(deletion)).toMatchObject({ work: [{ workflowId: 'kit-order/a', fate: 'cancelled' }] });
+    expect(JSON.stringify(deletion.announced)).not.toContain('nurse');
+  });
+
+  test('stopped following a report, or cancelled its submission', async () => {
+    for (const of of [await jobLife(), await submissionLife()]) {
+      for (const actor of [by, other]) await of.update('cancel', { by: actor });
+      expect(shownBy(of)).toEqual([', by `nurse-7`']);
+    }
+  });
+
+  test('made a decision whose answer was lost', async () => {
+    const lost = { failure: { type: 'AnswerLost' } };
+    const review = await reviewLife(item(), { decideMatchReview: lost });
+    await review.update('reject', { by });
+    const rejected = item({ status: 'resolved', resolutionAction: 'rejected', allowedActions: [] });
+    await review.given({ readMatchReview: shownReview(rejected) }, 1);
+    expect(review.run.end).toMatchObject({ result: { phase: 'rejected', decision: { action: 'reject', by } } });
+    expect(shownBy(review)).toEqual([', by `nurse-7`']);
   });
 
   test('cancelled a link', async () => {
@@ -180,6 +228,8 @@ test.each<[string, () => Promise<Life>, string, object]>([
   ['a deletion', () => beginDeletion(new Life(ofDeletion, usual), { userId }), 'undo', {}],
   ['a deletion', () => beginDeletion(new Life(ofDeletion, usual), { userId }), 'request', { userId }],
   ['a link', () => linkLife(), 'cancel', {}],
+  ['a report', () => jobLife(), 'cancel', {}],
+  ['a submission', () => submissionLife(), 'cancel', {}],
   ['an appointment', () => appointmentLife(reading()), 'cancel', {}],
 ])('%s refuses an actor that is not an id, and repeats nothing', async (_what, life, name, given) => {
   const begun = await life();

@@ -63,9 +63,11 @@ test('a placement by a worker with a wrong key needs attention at once, which it
 test('an order that is placed while placing is stopped waits and says why, and is one kit after the resume', async () => {
   const { placing, orders } = stage.product;
   expect(await placing.state()).toEqual({ stopped: false });
-  await placing.stop({ reason: 'recalled test' });
+  await stage.product.as('nurse-7').placing.stop({ reason: 'recalled test' });
   stage.onClear(async () => void (await placing.resume()));
-  expect(await placing.stop({ reason: 'another' })).toMatchObject({ stopped: true, reason: 'recalled test' });
+  expect(await placing.stop({ reason: 'another' })).toMatchObject({
+    ...{ stopped: true, reason: 'recalled test', by: 'nurse-7' },
+  });
   const handle = await orders.place(await stage.input());
   const stopped = { attention: [{}], waiting: { for: 'placing to be resumed (stopped: recalled test)' } };
   await eventually(async () => expect(await handle.state()).toMatchObject(stopped));

@@ -139,7 +139,7 @@ async function endSubmission(stage: Stage, reference: string): Promise<void> {
 export async function endJob(stage: Stage, jobId: string): Promise<void> {
   const job = stage.temporal.workflow.getHandle(parsingJobId(jobId));
   try {
-    await job.executeUpdate(cancelReportUpdate);
+    await job.executeUpdate(cancelReportUpdate, { args: [{}] });
   } catch (error) {
     // It has ended, or is about to.
     if (!(error instanceof WorkflowNotFoundError || error instanceof WorkflowUpdateFailedError)) throw error;

@@ -218,7 +218,7 @@ test('a submission that a backend starts without search attributes sets them its
   });
   await stage.expectRequests('POST', uploadPath);
   await stage.untilNoActivityRuns(workflow.workflowId);
-  await workflow.executeUpdate(cancelSubmissionUpdate);
+  await workflow.executeUpdate(cancelSubmissionUpdate, { args: [{}] });
 });
 
 test('a job that was never reported is not found, nor is one with an impossible id', async () => {

@@ -94,7 +94,7 @@ async function cancelAll(run: DeletionRun, work: readonly RunningWork[]): Promis
   const { deletion } = run;
   if (work.length === 0) return;
   let isDone = false;
-  const all = Promise.all(work.map(cancel)).then((met) => {
+  const all = Promise.all(work.map((each) => cancel(each, deletion.requestedBy))).then((met) => {
     const fates = new Map(met.map((each) => [each.workflowId, each]));
     deletion.work = (deletion.work ?? []).map((each) => fates.get(each.workflowId) ?? each);
     isDone = true;
@@ -111,10 +111,10 @@ function answerLater(run: DeletionRun, why: string): void {
 }
 
 /** Work that cannot be cancelled is reported, and does not hold up the deletion. */
-async function cancel({ workflowId, name }: RunningWork): Promise<FoundWork> {
+async function cancel({ workflowId, name }: RunningWork, by?: string): Promise<FoundWork> {
   const work = { workflowId, name };
   const fate = await activities.cancelWork
-    .executeWithOptions({ summary: `cancel ${name}` }, [work])
+    .executeWithOptions({ summary: `cancel ${name}` }, [{ ...work, ...(by !== undefined && { by }) }])
     .catch((error: unknown): WorkFate => ({ fate: 'not_cancelled', reason: refusalOf(error).type ?? 'CommandFailed' }));
   return { ...work, ...fate };
 }

@@ -8,7 +8,7 @@ import { activities } from '../activity-options.js';
 import { isDue, timeOf } from '../entity/alarm.js';
 import { noteAbsence } from '../entity/spans.js';
 import { resumeQuestions } from '../entity/attention.js';
-import { answeringMeanwhile, loggedRefusal } from '../entity/commands.js';
+import { actorOf, answeringMeanwhile, loggedRefusal } from '../entity/commands.js';
 import { isObject, textsOf } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
 import { setNotifies } from '../entity/outbox.js';
@@ -46,7 +46,10 @@ async function settleDoubt(
   const order = orderId === undefined ? undefined : await readOrder(review, orderId);
   const isOurs = shown !== undefined && isCarriedOut(decision, shown, order?.parentId);
   // It came after any decision that is known.
-  if (isOurs) review.decision = decision;
+  if (isOurs) {
+    review.decision = decision;
+    note(review, `decided: ${decision.action}`, Date.now(), undefined, actorOf(decision));
+  }
   if (isOurs || isDue(review, until)) delete review.doubt;
 }
 

@@ -29,10 +29,11 @@ import { labReferenceKey, ofUser } from '../../protocol/search-attributes.js';
 import type { ReportSnapshot } from '../../service/report/snapshot.js';
 import { activities, upload as uploadOptions } from '../activity-options.js';
 import { setAttention } from '../entity/attention.js';
+import type { OfActor } from '../../protocol/actor.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
-import { askedPause, isAccessRefused, refusalOf, refuse, requireReference } from '../entity/commands.js';
+import { actorOf, askedPause, isAccessRefused, refusalOf, refuse, requireReference } from '../entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
-import { setAbsentSearchAttributes } from '../entity/operators.js';
+import { byActor, setAbsentSearchAttributes } from '../entity/operators.js';
 import { openPolicy, settlePolicy, type Governed } from '../entity/policy.js';
 import { doubled, hour, minute, second, iso } from '../entity/spans.js';
 import { carriedOn, firstVersion } from '../entity/versions.js';
@@ -93,8 +94,13 @@ async function uploadAndHandOver(run: SubmissionRun): Promise<SubmitReportResult
 }
 
 function listen(run: SubmissionRun): void {
-  setHandler(cancelUpdate, () => cancelAttempts(run), {
+  const cancel = async (given: OfActor): Promise<SubmissionEnd> => {
+    if (!run.wasCancelled) setCurrentDetails(`The submission was cancelled${byActor(actorOf(given).by)}.`);
+    return cancelAttempts(run);
+  };
+  setHandler(cancelUpdate, cancel, {
     description: 'Ends the submission before there is a job. If there is one already, answers with its id.',
+    validator: (given: OfActor) => void actorOf(given),
   });
 }
 

@@ -7,7 +7,17 @@ import {
 } from '../../protocol/report/messages.js';
 import { labPhaseKey, labReferenceKey, ofUser, supersededPhase } from '../../protocol/search-attributes.js';
 import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
-import { code, moment, plain, sentence, table, waitingLine, words, showToOperators } from '../entity/operators.js';
+import {
+  byActor,
+  code,
+  moment,
+  plain,
+  sentence,
+  table,
+  waitingLine,
+  words,
+  showToOperators,
+} from '../entity/operators.js';
 import { iso } from '../entity/spans.js';
 import { deadlineOf, isOverdue, type OverdueReason } from './deadlines.js';
 import { currentJob, currentPhase, outcomeOf, type Job } from './job.js';
@@ -96,7 +106,7 @@ function rowsOf({ timeline, journal }: Job): string[][] {
     const reviewed = isReviewed === true ? ', reviewed' : '';
     return { at, what: `${plain(sentence(status))}${reviewed} (${code(status)})` };
   });
-  return [...reported, ...journal.map(({ at, what }) => ({ at, what: `**${what}**` }))]
+  return [...reported, ...journal.map(({ at, what, by }) => ({ at, what: `**${what}**${byActor(by)}` }))]
     .toSorted((a, b) => compareText(a.at, b.at))
     .map(({ at, what }) => [moment(at), what]);
 }

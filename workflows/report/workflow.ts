@@ -1,5 +1,6 @@
 import { ApplicationFailure, setHandler } from '@temporalio/workflow';
 import { readEarlierRun } from '../../protocol/signal-or-start.js';
+import type { OfActor } from '../../protocol/actor.js';
 import * as messages from '../../protocol/report/messages.js';
 import { openRun, runLoop } from '../entity/loop.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
@@ -11,7 +12,7 @@ import { receiveSnapshot, receiveSubmission } from './intake.js';
 import { openJob, outcomeOf, type ReportRun } from './job.js';
 import { handlePassedDeadlines } from './reading.js';
 import { bringInLine, resultOf, stateOf } from './view.js';
-import { refuse } from '../entity/commands.js';
+import { actorOf, refuse } from '../entity/commands.js';
 
 /**
  * Follows one parsing job until its report was read. Started by signal-with-start: by the hand-over from `submitReport`,
@@ -60,9 +61,10 @@ function listen(run: ReportRun): void {
   setHandler(messages.stateQuery, () => stateOf(job), {
     description: 'Where the report stands, what it waits for, and its timeline.',
   });
-  setHandler(messages.cancelUpdate, () => abandon(run), {
+  setHandler(messages.cancelUpdate, (given) => abandon(run, actorOf(given)), {
     description: 'Stops following the job. The service cannot cancel it, and learns nothing of it.',
-    validator: () => {
+    validator: (given: OfActor) => {
+      actorOf(given);
       const outcome = outcomeOf(job);
       // A repetition succeeds.
       if (outcome === undefined || outcome === 'abandoned') return;
@@ -71,11 +73,11 @@ function listen(run: ReportRun): void {
   });
 }
 
-function abandon(run: ReportRun): messages.ReportState {
+function abandon(run: ReportRun, actor: OfActor): messages.ReportState {
   const { job } = run;
   if (outcomeOf(job) === 'abandoned') return stateOf(job);
   job.ending = 'abandoned';
-  note(job, 'the product stopped following the job', Date.now());
+  note(job, 'the product stopped following the job', Date.now(), undefined, actor);
   run.hasNews = true;
   return stateOf(job);
 }

@@ -14,8 +14,8 @@ const id = '00000000-0000-4000-8000-000000000001';
 function temporalWith(runs: object[], answers: Record<string, () => unknown> = {}) {
   const [sent, queries]: [string[], string[]] = [[], []];
   const getHandle = (workflowId: string) => ({
-    executeUpdate: async (name: string) => {
-      sent.push(`${workflowId} ${name}`);
+    executeUpdate: async (name: string, { args: [command] }: { args: [{ by?: string }] }) => {
+      sent.push(`${workflowId} ${name} by ${command.by}`);
       return answers[workflowId]?.();
     },
     query: async () => answers[workflowId]?.(),
@@ -64,7 +64,7 @@ const gone = () => {
 };
 
 const made = (what: string) => () => ({ outcome: what === 'job' ? 'uploaded' : 'placed', [`${what}Id`]: id });
-const ofJob = [`${parsingJobId(id)} cancel`];
+const ofJob = [`${parsingJobId(id)} cancel by agent-4`];
 
 test.each<[string, string, () => unknown, object, string[]]>([
   ['is cancelled', 'kitOrder', () => ({}), { fate: 'cancelled' }, []],
@@ -73,12 +73,19 @@ test.each<[string, string, () => unknown, object, string[]]>([
   ['has ended', 'linkProvider', fails('LinkEnded'), { fate: 'ended' }, []],
   ['is gone', 'bookAppointment', gone, { fate: 'ended' }, []],
   ['has just made its job', 'submitReport', made('job'), { fate: 'cancelled', reason: 'NoLongerFollowed' }, ofJob],
-  ['has just made its order', 'placeKitOrder', made('order'), { fate: 'cancelled' }, [`${kitOrderId(id)} cancel`]],
+  [
+    'has just made its order',
+    'placeKitOrder',
+    made('order'),
+    { fate: 'cancelled' },
+    [`${kitOrderId(id)} cancel by agent-4`],
+  ],
   ['has no such command', 'deleteUser', gone, { fate: 'not_cancelled', reason: 'NoCancelCommand' }, []],
 ])('work that %s (%s)', async (_what, name, answer, fate, then) => {
   const { temporal, sent } = temporalWith([], { work: answer });
   const activities = runningWorkActivities({ temporal, target: 'off' });
-  expect(await activities.cancelWork({ workflowId: 'work', name })).toEqual(fate);
+  expect(await activities.cancelWork({ workflowId: 'work', name, by: 'agent-4' })).toEqual(fate);
+  expect(sent.slice(0, 1)).toEqual(name === 'deleteUser' ? [] : ['work cancel by agent-4']);
   expect(sent.slice(1)).toEqual(then);
 });
 
