@@ -83,6 +83,8 @@ export async function requireUtf8(database: Database): Promise<void> {
 /** The message of these classes is about the connection, the access or the server, never about a row. */
 const loggableStates = /^(08|28|3D|3F|53|57|58)|^42501$/;
 
+const missingRight = '42501';
+
 /** The driver's error as one that can be logged. */
 export function storeFailure(error: unknown): StoreFailed {
   if (error instanceof StoreFailed) return error;
@@ -90,7 +92,9 @@ export function storeFailure(error: unknown): StoreFailed {
   if (!(first instanceof Error)) return new StoreFailed('The database failed.');
   const code = codeOf(first);
   if (code === undefined || !isSqlState(code)) return new StoreFailed(`The database failed: ${first.message}`, code);
-  const reason = loggableStates.test(code) ? `: ${first.message}` : '';
+  const remedy =
+    code === missingRight ? ' (`labops migrate` gives lab_worker, lab_ingress and lab_reader their rights)' : '';
+  const reason = loggableStates.test(code) ? `: ${first.message}${remedy}` : '';
   return new StoreFailed(`The database refused a statement (SQLSTATE ${code})${reason}`, code);
 }
 

@@ -1,18 +1,18 @@
 import { canonicalId } from '../service/canonical-id.js';
 import type { HealthDataRead } from '../service/webhooks/health-data.js';
 import { accept, type Acceptance, setAside } from './message-acceptance.js';
-import { type Database, requireUtf8, StoreFailed } from './database.js';
+import { type Database, StoreFailed } from './database.js';
 import { countUser, deleteUser, isDeleted, type UserToDelete } from './deleted-users.js';
 import { keyPart, ofWorkout } from './keys.js';
 import { HealthDataReader } from './health-data-reader.js';
 import { type Chore, Housekeeping } from './housekeeping.js';
 import { forgetOldMessages, type ReceivedMessage, rememberMessage, wasTaken } from './messages.js';
-import { migrate } from './migrations.js';
 import { pglite } from './pglite.js';
 import { postgres } from './postgres.js';
 import { streamStanding, type StreamStanding } from './health-data-reading.js';
 import { ReferenceHashes, type ReferenceKeys } from './reference-hashes.js';
 import { type EventToReject, RejectedEvents, usualRejectedDays } from './rejected-events.js';
+import { requireTables } from './schema-state.js';
 import { whyUnstorable } from './storable.js';
 import { UserTransactions } from './user-transactions.js';
 import { writeStream } from './health-data-writing.js';
@@ -34,14 +34,13 @@ export interface StoreOptions {
 }
 
 /**
- * Opens the store and brings its tables up to date.
- * @throws StoreFailed when the database cannot be reached or refuses; DatabaseNotUtf8; DirectoryInUse
+ * Opens the store and brings its tables up to date, if its user may.
+ * @throws StoreFailed when the database cannot be reached or refuses; TablesOutdated; DatabaseNotUtf8; DirectoryInUse
  */
 export async function openStore(place: StorePlace, options: StoreOptions = {}): Promise<HealthDataStore> {
   const database = 'databaseUrl' in place ? postgres(place.databaseUrl, place.poolSize) : await pglite(place.directory);
   try {
-    await requireUtf8(database);
-    await migrate(database);
+    await requireTables(database);
   } catch (error) {
     await database.close();
     throw error;

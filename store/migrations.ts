@@ -1,4 +1,5 @@
 import type { Database, Transaction } from './database.js';
+import { giveRights } from './roles.js';
 import {
   deletedClientUsers,
   expiredEvents,
@@ -26,18 +27,25 @@ export const migrationNames: readonly string[] = migrations.map(({ name }) => na
 /** Any number that no other program uses on this database; processes that start together wait for each other here. */
 const migrationLock = 5_402_391_044;
 
-/** Brings the database up to date, in one transaction: all of it, or nothing. */
-export async function migrate(database: Database): Promise<void> {
-  await database.transaction(async (transaction) => {
+/** What `migrate` has done: the migrations that it applied, and the roles whose rights are up to date. */
+export interface Migrated {
+  applied: string[];
+  roles: string[];
+}
+
+/** Brings tables and rights up to date, in one transaction: all of it, or nothing. */
+export async function migrate(database: Database): Promise<Migrated> {
+  return database.transaction(async (transaction) => {
     await transaction.query(`select pg_advisory_xact_lock(${migrationLock})`);
     await makeMissing(transaction);
     const rows = await transaction.query<{ name: string }>('select name from health_data.migrations');
     const present = new Set(rows.map(({ name }) => name));
-    for (const { name, sql } of migrations) {
-      if (present.has(name)) continue;
+    const missing = migrations.filter(({ name }) => !present.has(name));
+    for (const { name, sql } of missing) {
       await transaction.script(sql);
       await transaction.query('insert into health_data.migrations (name) values ($1)', [name]);
     }
+    return { applied: missing.map(({ name }) => name), roles: await giveRights(transaction) };
   });
 }
 

@@ -1,5 +1,5 @@
-import { type Database, requireUtf8 } from './database.js';
-import { migrationNames } from './migrations.js';
+import { type Database, requireUtf8, StoreFailed } from './database.js';
+import { migrate, type Migrated, migrationNames } from './migrations.js';
 import { postgres } from './postgres.js';
 
 /** How the tables compare with those of this release. */
@@ -10,6 +10,49 @@ export interface SchemaState {
   unknown: string[];
   /** True if this user may make what is missing. */
   mayMigrate: boolean;
+}
+
+/** The tables are older than this release, or not there, and this user must not make them. */
+export class TablesOutdated extends StoreFailed {
+  static override readonly kind = 'misconfigured';
+  static override readonly remedy = 'Run `labops migrate` with the DATABASE_URL of the user who owns them.';
+  readonly problem: string;
+
+  constructor(missing: readonly string[]) {
+    const problem = `The database lacks ${missing.join(', ')}, and its user is not allowed to migrate it.`;
+    super(`${problem} ${TablesOutdated.remedy}`);
+    this.problem = problem;
+  }
+}
+
+/**
+ * Brings the tables up to date before a process uses them, if its user may.
+ * @throws TablesOutdated, DatabaseNotUtf8
+ */
+export async function requireTables(database: Database): Promise<void> {
+  if (await lacksTables(database)) await migrate(database);
+}
+
+/**
+ * Brings tables and rights up to date: `labops migrate`.
+ * @throws StoreFailed when the database cannot be reached or refuses; TablesOutdated, DatabaseNotUtf8
+ */
+export async function migrateDatabase(databaseUrl: string): Promise<Migrated> {
+  const database = postgres(databaseUrl, 1);
+  try {
+    await lacksTables(database);
+    return await migrate(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** True if something is missing that this user may make. @throws TablesOutdated, DatabaseNotUtf8 */
+async function lacksTables(database: Database): Promise<boolean> {
+  await requireUtf8(database);
+  const { missing, mayMigrate } = await schemaState(database);
+  if (missing.length > 0 && !mayMigrate) throw new TablesOutdated(missing);
+  return missing.length > 0;
 }
 
 /**

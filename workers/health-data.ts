@@ -6,7 +6,7 @@ import {
   type TakenMessages,
 } from '../client/webhooks/destinations.js';
 import { type HealthDataRead, readHealthData } from '../service/webhooks/health-data.js';
-import { DatabaseNotUtf8 } from '../store/database.js';
+import { DatabaseNotUtf8, StoreFailed } from '../store/database.js';
 import type { Acceptance } from '../store/message-acceptance.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import type { LiveKeys } from '../client/encryption/live-keys.js';
@@ -16,6 +16,7 @@ import { openedStore, type StoreAccess, storeOnDemand } from '../store/store-acc
 import { isAddressable } from '../protocol/ids.js';
 import { StartFailed } from './process.js';
 import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
 import type { WorkerStore } from '../activities/dependencies.js';
 import { answers } from '../client/webhooks/answers.js';
 import { route } from '../client/webhooks/route.js';
@@ -27,7 +28,8 @@ import type { WorkerConfig } from './settings/config.js';
 const openedAtStartWithinMs = 3_000;
 
 /**
- * The store of a process: the one that the caller has opened, else that of DATABASE_URL, if it is set.
+ * The store of a process: the one that the caller has opened, else that of DATABASE_URL, if it is set. The log says why that cannot
+ * be used yet, such as tables that this user must not migrate.
  *
  * @param opened is closed by its opener
  * @throws StartFailed if the database answers, and can never be used
@@ -35,6 +37,7 @@ const openedAtStartWithinMs = 3_000;
 export async function storeOf(
   config: StoreConfig & { databaseUrl?: string | undefined; databasePoolSize: number },
   opened: HealthDataStore | undefined,
+  log: Pick<Logger, 'warn'>,
 ): Promise<StoreAccess | undefined> {
   if (opened) return openedStore(opened);
   const { databaseUrl, databasePoolSize: poolSize } = config;
@@ -45,6 +48,8 @@ export async function storeOf(
   const tooLong = sleep(openedAtStartWithinMs, undefined, { ref: false });
   await Promise.race([store.get(), tooLong]).catch((error: unknown) => {
     if (error instanceof DatabaseNotUtf8) throw new StartFailed(error.message, { cause: error });
+    if (error instanceof StoreFailed)
+      log.warn({ reason: error.message }, 'the database for health data cannot be used yet');
   });
   return store;
 }

@@ -76,7 +76,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
   const { opened, limits = httpLimits, monitoring, tracing } = given;
   const connection = Connection.lazy(throughProxy({ ...options, ...connecting }));
   const { keys, unfollow } = await following(connection, config, log);
-  const store = await storeOf({ ...config, keys }, opened);
+  const store = await storeOf({ ...config, keys }, opened, log);
   const observed = monitoring && observeWebhooks(monitoring.registry);
   // Not the configuration's: where nothing is set, a handler without keys asks whether the workers encrypt.
   const encryption = readEncryption();

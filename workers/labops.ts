@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 
 /*
- * `labops` of the repository and of the image: that of the client's package, and `doctor` and `replay`, which read all settings of the worker.
+ * `labops` of the repository and of the image: that of the client's package, and `doctor`, `replay` and `migrate`, which need the worker's settings.
  * Each is loaded only if it runs: together they take twice as long to start.
  */
 
@@ -15,5 +15,9 @@ if (args[command] === 'doctor') {
 if (args[command] === 'replay') {
   const [{ replay }, { runProgram }] = await Promise.all([import('./replay.js'), import('./process.js')]);
   await runProgram(() => replay(args.toSpliced(command, 1)));
+}
+if (args[command] === 'migrate') {
+  const [{ migrate }, { runProgram }] = await Promise.all([import('./migrate.js'), import('./process.js')]);
+  await runProgram(() => migrate(args.toSpliced(command, 1)));
 }
 await import('../client/command-line/labops.js');

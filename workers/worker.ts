@@ -87,7 +87,7 @@ async function poll(
 ): Promise<RunningWorker> {
   const { namespace } = config.temporal;
   const keys = await liveKeys(config, log);
-  const store = await storeOf({ ...config, keys }, opened);
+  const store = await storeOf({ ...config, keys }, opened, log);
   const conversion = dataConverterOf(keys, log);
   const { monitoring, tracing } = observing;
   const client = new Client({ connection, namespace, ...conversion, ...tracing?.client });

@@ -140,7 +140,7 @@ async function report(
   return exitCodeOf(error);
 }
 
-/** Says where these are: they read all settings of the worker, which this package does not know. */
+/** Says where these are: they need settings of the worker, which this package does not know. */
 function workerCommands(program: Command): void {
   const where = "(in the worker's repository or image only)";
   const refuse = (name: string) => () => {
@@ -157,4 +157,8 @@ function workerCommands(program: Command): void {
     .description(`check that this build continues open workflows ${where}`)
     .option('--open <number>', 'how many workflows to replay', '200')
     .action(refuse('replay'));
+  program
+    .command('migrate')
+    .description(`bring the tables of health data, and the rights of its roles, up to date ${where}`)
+    .action(refuse('migrate'));
 }

@@ -7,6 +7,7 @@ const settingsOfFile: Record<string, readonly string[]> = {
   'dist/workers/ingress.js': settingsOf.ingress,
   'dist/workers/codec-server.js': settingsOf.codecServer,
   'dist/workers/single-process.js': settingsOf.singleProcess,
+  'dist/workers/migrate.js': settingsOf.migration,
 };
 
 /** Read by the SDK, like every setting of the connection to Temporal. */

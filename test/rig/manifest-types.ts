@@ -12,6 +12,7 @@ export interface Manifest {
 const typesOf: Record<string, string> = {
   v1: 'kubernetes-types/core/v1.js',
   'apps/v1': 'kubernetes-types/apps/v1.js',
+  'batch/v1': 'kubernetes-types/batch/v1.js',
   'policy/v1': 'kubernetes-types/policy/v1.js',
   'networking.k8s.io/v1': 'kubernetes-types/networking/v1.js',
   'temporal.io/v1alpha1': './custom-resources.js',

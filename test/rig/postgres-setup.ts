@@ -1,4 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
+import { projectFolder } from './processes.js';
 import { findPostgres, installCommand, startPostgres } from './postgres.js';
 
 declare module 'vitest' {
@@ -9,7 +13,7 @@ declare module 'vitest' {
   }
 }
 
-/** One server for all files. Without PostgreSQL its tests are skipped, and in CI, where nobody would see it, they fail. */
+/** One server for all files, with the roles of deploy/. Without PostgreSQL its tests are skipped, and in CI, where nobody would see it, they fail. */
 export async function providePostgres(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const programs = await findPostgres();
   if (programs === undefined) {
@@ -19,6 +23,10 @@ export async function providePostgres(project: TestProject): Promise<(() => Prom
     return undefined;
   }
   const server = await startPostgres(programs);
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  await client.query(await readFile(join(projectFolder, 'deploy/database-roles.sql'), 'utf8'));
+  await client.end();
   project.provide('postgresUrl', server.url);
   return () => server.stop();
 }

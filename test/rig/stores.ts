@@ -6,6 +6,8 @@ import { Client } from 'pg';
 import { beforeAll, describe, inject } from 'vitest';
 import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { openStore, type HealthDataStore, type StorePlace } from '../../store/health-data-store.js';
+import { openHealthData } from '../../store/health-data-reader.js';
+import { migrateDatabase } from '../../store/schema-state.js';
 import { emptyDatabase } from './empty-database.js';
 import { installCommand } from './postgres.js';
 
@@ -61,10 +63,33 @@ async function onPglite(): Promise<Started> {
   return { place, store, end };
 }
 
+/** Made by its owner; then each call has the role of the process that makes it, and that role's rights only. */
 async function onPostgres(url: string): Promise<Started> {
   const place = await newDatabase(url);
-  const store = await openStore(place, { referenceKeys });
-  return { place, store, end: () => store.close() };
+  await migrateDatabase(place.databaseUrl);
+  const ingress = await openStore(as('lab_ingress', place), { referenceKeys });
+  const worker = await openStore(as('lab_worker', place), { referenceKeys });
+  const reader = openHealthData(as('lab_reader', place));
+  const callers = [
+    { caller: ingress, calls: ['accept', 'setAside', 'wasTaken', 'rememberMessage', 'standing', 'streamStanding'] },
+    { caller: reader, calls: ['summaries', 'samples', 'workoutStream', 'connections', 'historyNotices'] },
+  ];
+  const store = new Proxy(worker, {
+    get: (_, call) => {
+      const { caller } = callers.find(({ calls }) => calls.includes(String(call))) ?? { caller: worker };
+      const value: unknown = Reflect.get(caller, call, caller);
+      return typeof value === 'function' ? (value.bind(caller) as unknown) : value;
+    },
+  });
+  const end = async () => {
+    await Promise.all([ingress.close(), worker.close(), reader.close()]);
+  };
+  return { place, store, end };
+}
+
+/** The database for another user. */
+export function as(role: string, { databaseUrl }: { databaseUrl: string }): { databaseUrl: string } {
+  return { databaseUrl: databaseUrl.replace(/\/\/[^@/]*@/, `//${role}@`) };
 }
 
 /** A database of its own on the server, which forgets everything at its end. */

@@ -11,6 +11,7 @@ import { projectFolder } from '../rig/processes.js';
 interface Service {
   image: string;
   command?: string[];
+  restart?: string;
   depends_on?: Record<string, { condition: string }>;
   environment?: Record<string, string>;
   read_only?: boolean;
@@ -56,7 +57,7 @@ test('what a service waits for exists, and whatever sets something up is waited 
   for (const [name, { depends_on: waits = {} }] of services) {
     for (const [other, { condition }] of Object.entries(waits)) {
       expect(compose.services, `${name} waits for ${other}`).toHaveProperty([other]);
-      const isOnce = compose.services[other]?.image.includes('admin-tools');
+      const isOnce = compose.services[other]?.restart?.startsWith('on-failure');
       expect(condition).toBe(isOnce ? 'service_completed_successfully' : 'service_healthy');
     }
   }
@@ -111,6 +112,14 @@ const ours = services.filter(([, { image }]) => image.startsWith('lab-operations
 
 test.each(ours)('%s can write only to /tmp and has no capabilities', (_name, service) => {
   expect(service).toMatchObject({ read_only: true, tmpfs: ['/tmp'], cap_drop: ['ALL'] });
+});
+
+test('the ingress, which strangers reach, shares with the worker only the keys by which both recognise a deleted user', () => {
+  const [worker, ingress] = ['worker', 'ingress'].map((name) => compose.services[name]?.environment ?? {});
+  const secrets = ['LABOPS_ENCRYPTION_KEYS', 'DATABASE_URL', 'DELETED_USERS_KEYS'];
+  expect(secrets.filter((name) => worker?.[name] === ingress?.[name])).toEqual(['DELETED_USERS_KEYS']);
+  // The worker decrypts what the ingress has encrypted, and never encrypts with that key.
+  expect(worker?.['LABOPS_ENCRYPTION_KEYS']?.split(',').slice(1)).toEqual([ingress?.['LABOPS_ENCRYPTION_KEYS']]);
 });
 
 test.each(ours.filter(([name]) => name !== 'sandbox'))('%s gets only settings that it reads', (_name, service) => {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deployment } from 'kubernetes-types/apps/v1.js';
+import type { Job } from 'kubernetes-types/batch/v1.js';
 import type { ConfigMap, Container, Service } from 'kubernetes-types/core/v1.js';
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1.js';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.js';
@@ -38,9 +39,10 @@ function settingsOf(container: Container, manifests: readonly Manifest[]): Map<s
 
 /** The programs of an overlay, each with its pod's template. */
 function programsOf(manifests: readonly Manifest[]) {
-  const workloads = manifests.filter(({ kind }) => kind.endsWith('Deployment')) as unknown as (
+  const workloads = manifests.filter(({ kind }) => /Deployment$|^Job$/.test(kind)) as unknown as (
     | Deployment
     | WorkerDeployment
+    | Job
   )[];
   return workloads.map((workload) => {
     const pod = workload.spec?.template.spec;
@@ -49,6 +51,13 @@ function programsOf(manifests: readonly Manifest[]) {
     const program = container.command?.at(-1) ?? '';
     return { program, workload, pod, container, settings: settingsOf(container, manifests) };
   });
+}
+
+/** The Secrets of the program whose path has this part, by the files that they fill. */
+function secretsOf(programs: ReturnType<typeof programsOf>, part: string): Map<string, string | undefined> {
+  const { pod } = programs.find(({ program }) => program.includes(part)) ?? {};
+  const sources = pod?.volumes?.find(({ name }) => name === 'secrets')?.projected?.sources ?? [];
+  return new Map(sources.flatMap(({ secret }) => (secret?.items ?? []).map(({ path }) => [path, secret?.name])));
 }
 
 async function readRendered(overlay: Overlay): Promise<string> {
@@ -79,18 +88,8 @@ describe.each(overlays)('%s', async (overlay) => {
     expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
     expect(written).not.toMatch(/whsec_|postgres(ql)?:\/\/|Bearer /);
   });
-});
 
-describe.each(['base', 'worker-deployment'] as const)('%s', async (overlay) => {
-  const manifests = manifestsOf(await readRendered(overlay));
-  const programs = programsOf(manifests);
-  const each = programs.map((one) => [one.program, one] as const);
-
-  test('runs the worker, the ingress and the codec server', () => {
-    expect(programs.map(({ program }) => program).toSorted()).toEqual([
-      ...['dist/workers/codec-server.js', 'dist/workers/ingress.js', 'dist/workers/worker.js'],
-    ]);
-  });
+  const each = programsOf(manifests).map((one) => [one.program, one] as const);
 
   test.each(each)('%s gets only settings that it reads', (program, { settings }) => {
     expect(unknownSettings(program, [...settings.keys()])).toEqual([]);
@@ -116,6 +115,18 @@ describe.each(['base', 'worker-deployment'] as const)('%s', async (overlay) => {
     const named = [...settings].filter(([name]) => name.endsWith('_FILE')).map(([, value]) => value);
     expect(named.length).toBeGreaterThan(0);
     expect(named.toSorted()).toEqual(files.toSorted());
+  });
+});
+
+describe.each(['base', 'worker-deployment'] as const)('%s', async (overlay) => {
+  const manifests = manifestsOf(await readRendered(overlay));
+  const programs = programsOf(manifests);
+  const each = programs.map((one) => [one.program, one] as const);
+
+  test('runs the worker, the ingress and the codec server', () => {
+    expect(programs.map(({ program }) => program).toSorted()).toEqual([
+      ...['dist/workers/codec-server.js', 'dist/workers/ingress.js', 'dist/workers/worker.js'],
+    ]);
   });
 
   test.each(each)('%s has the time to stop that docs/operations.md asks for', (_program, { pod, settings }) => {
@@ -153,7 +164,7 @@ describe.each(['base', 'worker-deployment'] as const)('%s', async (overlay) => {
   test('allows the eviction of a ready pod only while another one of the program is ready', () => {
     const budgets = manifests.filter(({ kind }) => kind === 'PodDisruptionBudget') as PodDisruptionBudget[];
     const several = programs
-      .filter(({ workload }) => (workload.spec?.replicas ?? 1) > 1)
+      .filter(({ workload }) => ((workload.spec as { replicas?: number } | undefined)?.replicas ?? 1) > 1)
       .map(({ workload }) => workload.metadata?.name ?? '');
     expect(budgets.map(({ metadata }) => metadata?.name ?? '').toSorted()).toEqual(several.toSorted());
     // Readiness depends on Temporal, whose outage must not hold up the drain of a node.
@@ -162,15 +173,18 @@ describe.each(['base', 'worker-deployment'] as const)('%s', async (overlay) => {
   });
 
   test('gives the ingress, which strangers reach, neither the keys nor the database role of the worker', () => {
-    const secretsOf = (part: string) => {
-      const { pod } = programs.find(({ program }) => program.includes(part)) ?? {};
-      const sources = pod?.volumes?.find(({ name }) => name === 'secrets')?.projected?.sources ?? [];
-      return new Map(sources.flatMap(({ secret }) => (secret?.items ?? []).map(({ path }) => [path, secret?.name])));
-    };
-    const [ingress, worker] = [secretsOf('ingress'), secretsOf('worker.js')];
+    const [ingress, worker] = [secretsOf(programs, 'ingress'), secretsOf(programs, 'worker.js')];
     for (const path of ['LABOPS_ENCRYPTION_KEYS', 'DATABASE_URL']) expect(ingress.get(path)).not.toBe(worker.get(path));
     // By these both recognise a deleted user.
     expect(ingress.get('DELETED_USERS_KEYS')).toBe(worker.get('DELETED_USERS_KEYS'));
+  });
+
+  test('gives no pod that stays the user who owns the tables', async () => {
+    const [job] = programsOf(manifestsOf(await readRendered('migration')));
+    if (job === undefined) throw new Error('there is no Job');
+    const owner = secretsOf([job], 'migrate').get('DATABASE_URL');
+    expect(owner).toBe('lab-operations-migration');
+    expect(await readRendered(overlay)).not.toContain(owner);
   });
 
   test('names, for every port that a pod may reach, whom it may reach there', () => {

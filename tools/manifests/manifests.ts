@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** The folders of deploy/kubernetes/ that can be applied. Each is rendered to `rendered/<name>.yaml`. */
-export const overlays = ['base', 'worker-deployment', 'service-monitor'] as const;
+export const overlays = ['base', 'worker-deployment', 'service-monitor', 'migration'] as const;
 
 export type Overlay = (typeof overlays)[number];
 

@@ -1,5 +1,5 @@
 import { DatabaseNotUtf8, StoreFailed } from '../../store/database.js';
-import { readSchemaState, type SchemaState } from '../../store/schema-state.js';
+import { readSchemaState, type SchemaState, TablesOutdated } from '../../store/schema-state.js';
 import type { WorkerConfig } from '../settings/config.js';
 import { fault, ok, type Verdict, warning } from './findings.js';
 
@@ -26,11 +26,7 @@ export async function database({
 }
 
 function verdictOf({ missing, unknown, mayMigrate }: SchemaState): Verdict {
-  if (missing.length > 0 && !mayMigrate) {
-    const remedy =
-      'Grant CREATE on the database, or on its schema health_data, and restart a worker (docs/operations.md).';
-    return fault(`The database lacks ${missing.join(', ')}, and its user is not allowed to migrate it.`, remedy);
-  }
+  if (missing.length > 0 && !mayMigrate) return fault(new TablesOutdated(missing).problem, TablesOutdated.remedy);
   if (unknown.length > 0) {
     const found = `The database was migrated by a later release (${unknown.join(', ')}).`;
     return warning(found, 'If that is not a rollout, run the later release: only the next one is compatible.');

@@ -125,12 +125,16 @@ const singleProcess = {
   healthDataPort: 'HEALTH_DATA_PORT',
 } as const;
 
+/** Of the user who owns the tables: the other processes need not know it. */
+const migration = { databaseUrl: 'DATABASE_URL' } as const;
+
 /** The names of the settings that each program reads. */
 export const settingsOf = {
   worker: namesIn(worker),
   ingress: namesIn(ingress),
   codecServer: namesIn(codecServer),
   singleProcess: namesIn(singleProcess),
+  migration: namesIn(migration),
 };
 
 export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
@@ -218,6 +222,13 @@ export function readSingleProcessConfig(env: Env = process.env) {
     ingress: ingressConfig({ ...config.ingress, warnings: [], keyRingFile: file }),
     ...(store && { store }),
   };
+}
+
+/** @throws ConfigInvalid if `labops migrate` has no database */
+export function readMigrationConfig(env: Env = process.env) {
+  const { databaseUrl, warnings } = read(migration, env);
+  if (databaseUrl !== undefined) return { databaseUrl, warnings };
+  throw new ConfigInvalid([faultOf('DATABASE_URL', 'is missing', 'set it to that of the user who owns the tables')]);
 }
 
 type Env = Readonly<Record<string, string | undefined>>;

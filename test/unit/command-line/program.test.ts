@@ -83,6 +83,7 @@ describe('wrong usage exits with 2, prints nothing on standard output, and says 
     ['reconcile --from 2026-01-01', /required option '--to <time>' not specified/],
     ['replay --open 200', /is part of the worker, not of this package/],
     ['doctor', /is part of the worker, not of this package/],
+    ['migrate', /is part of the worker, not of this package/],
   ])('labops %s', async (line, said) => {
     const { code, stdout, stderr } = await labops(line);
     expect(code).toBe(2);
@@ -296,7 +297,7 @@ describe('Ctrl-C', () => {
       'placing',
     ].map((area) => `${area} show`),
     ...['orders', 'links', 'reports', 'appointments', 'match-reviews'].map((area) => `${area} watch`),
-    ...['users receipt', 'users verify-receipt', 'links url', 'appointments slots', 'doctor', 'replay'],
+    ...['users receipt', 'users verify-receipt', 'links url', 'appointments slots', 'doctor', 'replay', 'migrate'],
   ];
 
   test('is left to the shell by no other command than those that only read', () => {

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { openHealthData } from '../../store/health-data-reader.js';
+import { openStore } from '../../store/health-data-store.js';
+import { migrationNames } from '../../store/migrations.js';
+import { migrateDatabase, TablesOutdated } from '../../store/schema-state.js';
+import { storeOf } from '../../workers/health-data.js';
+import { installCommand } from '../rig/postgres.js';
+import { startProgram } from '../rig/processes.js';
+import { as, newDatabase } from '../rig/stores.js';
+import { activity, glucose, receive, sample, source } from './received.js';
+
+const postgresUrl = inject('postgresUrl');
+const note = postgresUrl === undefined ? ` (skipped, because it is not installed: ${installCommand})` : '';
+
+type Place = Awaited<ReturnType<typeof newDatabase>>;
+
+async function run(place: Place, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: place.databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** With a message so old that the first call of a store removes it, in the background. */
+async function migrated(): Promise<Place> {
+  const place = await newDatabase(postgresUrl ?? '');
+  await migrateDatabase(place.databaseUrl);
+  await run(place, `insert into health_data.received_messages values ('old', now() - interval '31 days')`);
+  return place;
+}
+
+const oldMessages = (place: Place) =>
+  run(place, `select 1 from health_data.received_messages where message_id = 'old'`);
+
+async function openedAs(role: string, place: Place) {
+  const store = await openStore(as(role, place));
+  onTestFinished(() => store.close());
+  return store;
+}
+
+describe.skipIf(postgresUrl === undefined)(`the roles of deploy/database-roles.sql, on PostgreSQL${note}`, () => {
+  test('get their rights with the tables, and again each time', async () => {
+    const place = await newDatabase(postgresUrl ?? '');
+    const roles = ['lab_ingress', 'lab_reader', 'lab_worker'];
+    expect(await migrateDatabase(place.databaseUrl)).toEqual({ applied: migrationNames, roles });
+    expect(await migrateDatabase(place.databaseUrl)).toEqual({ applied: [], roles });
+  });
+
+  test('get them by `labops migrate`, which says what it has done, and what it lacks', async () => {
+    const place = await newDatabase(postgresUrl ?? '');
+    const labops = async (env: Record<string, string | undefined>) => {
+      const started = await startProgram('workers/labops.ts', { args: ['migrate'], env });
+      const { code } = await started.exit;
+      return [code, started.output()];
+    };
+    const lacking = await labops({ DATABASE_URL: as('lab_worker', place).databaseUrl });
+    expect(lacking).toEqual([1, expect.stringMatching(/The database lacks 0001-tables.+ Run `labops migrate` with/)]);
+    const done = await labops({ DATABASE_URL: place.databaseUrl });
+    const said = /Tables: applied 0001-tables.+\.\nRights: lab_ingress, lab_reader, lab_worker\.\n$/;
+    expect(done).toEqual([0, expect.stringMatching(said)]);
+    const unset = await labops({ DATABASE_URL: undefined });
+    expect(unset).toEqual([2, expect.stringMatching(/DATABASE_URL is missing: set it to that of the user who owns/)]);
+  });
+
+  test('get them from a user who owns nothing but the schema', async () => {
+    const place = await newDatabase(postgresUrl ?? '');
+    const owner = `owner_${place.databaseUrl.split('/').at(-1)}`;
+    await run(place, `create role ${owner} login; create schema health_data authorization ${owner}`);
+    expect((await migrateDatabase(as(owner, place).databaseUrl)).applied).toEqual(migrationNames);
+    const store = await openedAs('lab_ingress', place);
+    expect(await receive(store, activity('u', '1'))).toBe('stored');
+    await run(place, `drop owned by ${owner}; drop role ${owner}`);
+  });
+
+  test('can create nothing, and the reader can read neither rejected events nor who was deleted', async () => {
+    const place = await migrated();
+    for (const role of ['lab_ingress', 'lab_reader', 'lab_worker']) {
+      const create = run(as(role, place), 'create table health_data.more (id text)');
+      await expect(create, role).rejects.toMatchObject({ code: '42501' });
+    }
+    for (const table of ['rejected_events', 'deleted_users', 'received_messages']) {
+      const read = run(as('lab_reader', place), `select 1 from health_data.${table}`);
+      await expect(read, table).rejects.toMatchObject({ code: '42501' });
+    }
+  });
+
+  test('the worker does all that it does: replays and their events, erasure, streams, and the removal of what is old', async () => {
+    const place = await migrated();
+    const store = await openedAs('lab_worker', place);
+    const userId = randomUUID();
+    expect(await receive(store, activity(userId, '1'))).toBe('stored');
+    expect(await receive(store, glucose(userId, [sample('2026-01-05T10:00:00Z', 1), 'bad']))).toBe('set_aside');
+    expect(await receive(store, { event_type: 'historical.data.sleep.created', user_id: userId })).toBe('stored');
+    const connection = { event_type: 'provider.connection.created', user_id: userId, data: { source } };
+    expect(await receive(store, connection)).toBe('stored');
+    expect(await store.writeStream({ userId, workoutId: 'w', stream: {} })).toBe('stored');
+    const [rejected] = await store.rejected.list();
+    await store.rejected.replay(rejected?.id ?? '', () => Promise.resolve());
+    expect(await store.rejected.expire(90)).toBe(true);
+    await store.deleteUserData(userId);
+    expect(await receive(store, activity(userId, '2'))).toBe('user_deleted');
+    await expect.poll(() => oldMessages(place)).toEqual([]);
+  });
+
+  test('the ingress, which strangers reach, reads no stream and no rejected event, and neither erases nor forgets a user', async () => {
+    const place = await migrated();
+    const store = await openedAs('lab_ingress', place);
+    const refused = { databaseCode: '42501' };
+    await store.setAside({ reason: 'not_handled' }, { id: randomUUID(), body: '{}' });
+    await expect(store.rejected.get('1')).rejects.toMatchObject(refused);
+    await expect(store.workoutStream({ userId: 'u', workoutId: 'w' })).rejects.toMatchObject(refused);
+    await expect(store.writeStream({ userId: 'u', workoutId: 'w', stream: {} })).rejects.toMatchObject(refused);
+    await expect(store.deleteUserData('some-user')).rejects.toMatchObject(refused);
+    expect(await store.rejected.expire(90), 'the same chore as the worker').toBe(true);
+    await expect.poll(() => oldMessages(place)).toEqual([]);
+    for (const table of ['deleted_users', 'samples', 'rejected_events']) {
+      await expect(run(as('lab_ingress', place), `delete from health_data.${table}`)).rejects.toMatchObject({
+        code: '42501',
+      });
+    }
+  });
+
+  test('a process that may not migrate starts with older tables, and says in one sentence what to run', async () => {
+    const place = await migrated();
+    await run(place, `delete from health_data.migrations where name = '${migrationNames.at(-1)}'`);
+    const sentence = `The database lacks ${migrationNames.at(-1)}, and its user is not allowed to migrate it. Run \`labops migrate\` with`;
+    const refused = await openStore(as('lab_worker', place)).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(TablesOutdated);
+    expect(refused).toMatchObject({ kind: 'misconfigured', message: expect.stringContaining(sentence) as string });
+    const lines: string[] = [];
+    const log = pino({}, { write: (line: string) => void lines.push(line) });
+    const config = { ...as('lab_ingress', place), databasePoolSize: 1, rejectedEventsDays: 90, keys: undefined };
+    await (await storeOf(config, undefined, log))?.close();
+    expect(lines.map((line) => (JSON.parse(line) as { reason: string }).reason)).toEqual([
+      expect.stringContaining(sentence) as string,
+    ]);
+  });
+
+  test('a role that has no rights yet is told which command gives them', async () => {
+    const place = await migrated();
+    await run(place, 'revoke all on schema health_data from lab_reader');
+    const health = openHealthData(as('lab_reader', place));
+    await expect(health.connections('u')).rejects.toThrow(/permission denied for schema health_data.+labops migrate/);
+    await health.close();
+  });
+});
