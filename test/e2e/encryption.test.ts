@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import {
   errors,
   labDataConverter,
@@ -161,6 +161,18 @@ test('what another key encrypted is readable after a change of keys, and unreada
   expect(shown).toMatchObject({ code: 1, stdout: '' });
   expect(shown.stderr).toMatch(/^EncryptionKeyUnknown: A payload was encrypted with key "/);
   expect(await labops(lab, ['orders', 'list', '--json'], options)).toMatchObject({ code: 0 });
+});
+
+test('an ingress with a key of its own, with which the others only decrypt, delivers what it receives, and reads nothing of theirs', async () => {
+  const { webhookUrl } = await lab.sandbox.settings();
+  onTestFinished(async () => void (await lab.sandbox.changeSettings({ webhookUrl })));
+  await lab.sandbox.changeSettings({ webhookUrl: await lab.startIngress({ LABOPS_ENCRYPTION_KEYS: oldKey }) });
+  const { handle, orderId, reference } = await lab.place();
+  await lab.sandbox.move(orderId, 'transit_customer');
+  await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
+  const { orders } = new LabOperations(withKeys(oldKey), { taskQueue: lab.rig.taskQueue });
+  const reading = orders.getHandle({ reference }).then((found) => found.state());
+  await expect(reading).rejects.toThrow('encrypted with key "invented"');
 });
 
 const endpointPlace = { orgId: inventedOrgId, teamId: inventedTeamId, environment: 'sandbox' };

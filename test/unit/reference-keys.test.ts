@@ -24,6 +24,14 @@ test('an ingress with an encryption key of its own recognises deleted users by k
   expect(ofIngress).toHaveLength(1);
 });
 
+test('a deployment that had no such keys goes on recognising its deleted users if those of the encryption follow the new one', () => {
+  const before = hashesOf(worker({ LABOPS_ENCRYPTION_KEYS: key('m') }));
+  const changed = { DELETED_USERS_KEYS: `${key('d')},${key('m')}`, LABOPS_ENCRYPTION_KEYS: key('m') };
+  const [made, ...others] = hashesOf(worker(changed));
+  expect(others).toEqual(before);
+  expect(made).toEqual(hashesOf(worker({ DELETED_USERS_KEYS: key('d') }))[0]);
+});
+
 test('without such keys those of the encryption serve', () => {
   const keys = { LABOPS_ENCRYPTION_KEYS: key('m') };
   const both = [ingress(keys), worker(keys)];
