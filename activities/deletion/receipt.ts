@@ -2,20 +2,21 @@ import { createHash, createPublicKey, sign, type KeyObject } from 'node:crypto';
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { deleteUserName, type ErasedHistories } from '../../protocol/deletion/messages.js';
+import type { LabService } from '../../service/lab-service.js';
 import type { DeletionReceipt, Reading, Remaining } from '../../protocol/deletion/receipt.js';
 import { canonicalId } from '../../protocol/ids.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { withStore } from '../dependencies.js';
-import { listed } from '../workflow-runs.js';
-import { userStandingAt } from './users.js';
+import { searched } from '../workflow-runs.js';
+import { userStandingAt, type UserStanding } from './users.js';
 
 export interface FinalDeletion {
   userId: string;
   /** ISO 8601. */
   requestedAt: string;
-  /** When the lab service was first asked to delete the user, ISO 8601. */
-  scheduledAt: string;
+  /** When the last request to delete the user had ended, ISO 8601: the lab service counts from it at the latest. */
+  sentUntil: string;
   deletedAt: string;
   histories: ErasedHistories | 'kept';
 }
@@ -45,7 +46,7 @@ export function receiptActivities(dependencies: Given) {
 async function findings(given: Given, { userId, histories }: FinalDeletion): Promise<DeletionReceipt['found']> {
   const { service, temporal, workerStore } = given;
   return {
-    labService: await reading(async () => ({ user: (await userStandingAt(service, userId)).standing })),
+    labService: await reading(async () => ({ user: await userNow(service, userId) })),
     database:
       workerStore === 'off'
         ? 'not_kept'
@@ -54,14 +55,21 @@ async function findings(given: Given, { userId, histories }: FinalDeletion): Pro
   };
 }
 
+async function userNow(service: LabService, userId: string): Promise<UserStanding['standing']> {
+  const { standing, unsure } = await userStandingAt(service, userId);
+  if (unsure === true) throw ApplicationFailure.retryable('A 404 may be a proxy’s', 'AnswerUnreadable');
+  return standing;
+}
+
 async function workflowsOf(temporal: Client, userId: string, histories: ErasedHistories | 'kept') {
   const query = `${labUserIdKey.name} = '${canonicalId(userId)}' AND WorkflowType != '${deleteUserName}'`;
-  const ids = new Map((await listed(temporal, query)).map((run) => [run.workflowId, run.closeTime !== undefined]));
+  const runs = await searched(temporal, query);
+  const open = new Set(runs.flatMap(({ workflowId, closeTime }) => (closeTime === undefined ? [workflowId] : [])));
+  const ended = new Set(runs.flatMap(({ workflowId }) => (open.has(workflowId) ? [] : [workflowId])));
   const erased = histories === 'kept' ? [] : histories.erased;
-  if (erased.some(({ workflowId }) => ids.get(workflowId)) && mayBeReadAgain())
+  if (erased.some(({ workflowId }) => ended.has(workflowId)) && mayBeReadAgain())
     throw ApplicationFailure.retryable('Temporal still lists what it has deleted', 'HistoriesStillListed');
-  const ended = [...ids.values()].filter(Boolean).length;
-  return { ended, open: ids.size - ended };
+  return { ended: ended.size, open: open.size };
 }
 
 /** With the pauses between attempts a quarter of a minute: the deletion has happened, whether everything can be read or not. */
@@ -75,34 +83,33 @@ async function reading<Found extends object>(read: () => Promise<Found>): Promis
   try {
     return { ...(await read()), readAt: new Date().toISOString() };
   } catch (error) {
-    if (mayBeReadAgain()) throw error;
-    return { unread: (error instanceof ApplicationFailure && error.type) || 'Unavailable' };
+    const failure = error instanceof ApplicationFailure ? error : undefined;
+    if (failure?.nonRetryable !== true && mayBeReadAgain()) throw error;
+    return { unread: failure?.type ?? 'Unavailable' };
   }
 }
 
 const day = 24 * 60 * 60_000;
 
 async function remaining(
-  { temporal }: Given,
-  { scheduledAt, histories }: FinalDeletion,
-  { labService, database }: DeletionReceipt['found'],
+  given: Given,
+  { sentUntil, histories }: FinalDeletion,
+  { labService, database, temporal }: DeletionReceipt['found'],
 ): Promise<Remaining[]> {
-  const after = await retention(temporal);
-  const left = histories === 'kept' ? 'the histories' : `${histories.left.length} histories`;
-  const isErased = 'user' in labService && labService.user === 'unknown';
-  const erasure = new Date(Date.parse(scheduledAt) + 7 * day).toISOString();
+  const after = await retention(given.temporal);
+  const listed = 'unread' in temporal ? undefined : temporal.ended + temporal.open;
+  const left = histories === 'kept' ? listed : Math.max(histories.left.length, listed ?? 0);
+  const areGone = histories !== 'kept' && left === 0 && listed !== undefined;
   return [
-    ...(isErased
-      ? []
-      : [{ where: 'lab service', until: erasure, why: 'it erases a user seven days after the request' }]),
+    ...atLabService(labService, sentUntil),
     { where: 'Temporal: this deletion', until: `${after} its end`, why: 'it answers repeated requests' },
-    ...(histories !== 'kept' && histories.left.length === 0
+    ...(areGone
       ? []
       : [
           {
-            where: `Temporal: ${left}`,
+            where: `Temporal: ${left || 'the'} histories`,
             until: `${after} their end`,
-            why: 'open, also about another user, or kept by a setting',
+            why: 'open, begun later, also about another user, not readable, or kept by a setting',
           },
         ]),
     {
@@ -117,6 +124,15 @@ async function remaining(
           { where: 'backups of the database', until: 'they expire', why: 'made before the deletion' },
         ]),
   ];
+}
+
+function atLabService(labService: DeletionReceipt['found']['labService'], sentUntil: string): Remaining[] {
+  const user = 'user' in labService ? labService.user : undefined;
+  if (user === 'unknown') return [];
+  if (user === 'present')
+    return [{ where: 'lab service', until: 'unknown', why: 'it shows the user: somebody has restored them' }];
+  const until = new Date(Date.parse(sentUntil) + 7 * day).toISOString();
+  return [{ where: 'lab service', until, why: 'it erases a user seven days after the request' }];
 }
 
 /** `30 days after`. */

@@ -13,12 +13,14 @@ export function verifyReceipt(receipt: string, publicKey: string): DeletionRecei
   const [header = '', payload = '', signature = '', ...more] = receipt.trim().split('.');
   try {
     const key = createPublicKey(publicKey);
+    const signed = Buffer.from(signature, 'base64url');
     const { alg } = JSON.parse(textOf(header)) as { alg?: unknown };
     const isSigned =
       key.asymmetricKeyType === 'ed25519' &&
       alg === 'EdDSA' &&
       more.length === 0 &&
-      verify(null, Buffer.from(`${header}.${payload}`), key, Buffer.from(signature, 'base64url'));
+      signed.toString('base64url') === signature &&
+      verify(null, Buffer.from(`${header}.${payload}`), key, signed);
     if (isSigned) return JSON.parse(textOf(payload)) as DeletionReceipt;
   } catch {
     // A key or a receipt in another form.

@@ -18,7 +18,7 @@ export interface DeletionReceipt {
   found: {
     /** How the lab service answers a read of the user: `scheduled` until its own grace period is over. */
     labService: Reading<{ user: 'present' | 'scheduled' | 'unknown' }>;
-    /** Rows about the user in the database for health data, tombstone excepted. */
+    /** Rows with the user's id in the database for health data, tombstone excepted. */
     database: Reading<{ rows: number }> | 'not_kept';
     /** Workflows with the user's LabUserId, deletions excepted. */
     temporal: Reading<{ ended: number; open: number }>;

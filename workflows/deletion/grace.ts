@@ -85,7 +85,7 @@ async function eraseHistories(run: DeletionRun): Promise<void> {
 async function writeReceipt(run: DeletionRun, histories: ErasedHistories | 'kept'): Promise<void> {
   const { deletion } = run;
   const { userId, requestedAt, scheduledAt = 0, endedAt: deletedAt = '' } = deletion;
-  const final = { userId, requestedAt, scheduledAt: iso(scheduledAt), deletedAt, histories };
+  const final = { userId, requestedAt, sentUntil: iso(run.sentUntil ?? scheduledAt), deletedAt, histories };
   const { receipt } = await retry(run, 'erasure_delayed', 'answer', (options) =>
     activities.writeReceipt.executeWithOptions({ ...options, summary: 'receipt' }, [final]),
   );

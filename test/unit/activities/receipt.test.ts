@@ -10,7 +10,7 @@ const pair = generateKeyPairSync('ed25519');
 const pem = (key: KeyObject) => key.export({ format: 'pem', type: 'spki' }).toString();
 const scheduled: Answer = { status: 404, body: { detail: 'You have scheduled this user for deletion.' } };
 const deletion = {
-  ...{ userId, requestedAt: '2026-03-01T10:00:00.000Z', scheduledAt: '2026-03-01T10:00:01.000Z' },
+  ...{ userId, requestedAt: '2026-03-01T10:00:00.000Z', sentUntil: '2026-03-01T10:00:01.000Z' },
   deletedAt: '2026-03-08T10:00:01.000Z',
   histories: {
     erased: [{ workflowId: 'kit-order/1' }],
@@ -20,7 +20,7 @@ const deletion = {
 
 interface Deployment {
   user?: Answer;
-  listed?: object[];
+  listed?: object[] | 'impossible';
   key?: KeyObject;
   store?: object | 'off';
   attempt?: number;
@@ -39,6 +39,7 @@ async function receiptIn({
       options: { namespace: 'default' },
       workflow: {
         async *list() {
+          if (listed === 'impossible') throw new Error('12 UNIMPLEMENTED');
           yield* listed;
         },
       },
@@ -84,7 +85,15 @@ test('a receipt that was changed, or signed with another key, is refused', async
     'base64url',
   );
   const unsigned = Buffer.from('{"alg":"none"}').toString('base64url');
-  for (const changed of [`${header}.${other}.${signature}`, `${unsigned}.${payload}.`, `${receipt}.x`, '', 'x'])
+  const spelled = [`${receipt}=`, `${receipt}$`, `${receipt}==more`];
+  for (const changed of [
+    `${header}.${other}.${signature}`,
+    `${unsigned}.${payload}.`,
+    `${receipt}.x`,
+    '',
+    'x',
+    ...spelled,
+  ])
     expect(() => verifyReceipt(changed, pem(pair.publicKey)), changed).toThrow(errors.ReceiptInvalid);
   expect(() => verifyReceipt(receipt, pem(generateKeyPairSync('ed25519').publicKey))).toThrow(errors.ReceiptInvalid);
 });
@@ -94,6 +103,48 @@ test('what cannot be read is read again, and then the receipt says so', async ()
   expect(await rejection(receiptIn(away))).toMatchObject({ type: 'ServiceUnavailable' });
   const { found } = verifyReceipt(await receiptIn({ ...away, attempt: 5 }), pem(pair.publicKey));
   expect(found).toMatchObject({ labService: { unread: 'ServiceUnavailable' }, database: { unread: 'Unavailable' } });
+});
+
+test.each([
+  [
+    'a 404 that may be a proxy’s is not the lab service’s word',
+    { user: { status: 404, body: '' } },
+    { labService: { unread: 'AnswerUnreadable' } },
+    ['lab service', '2026-03-08T10:00:01.000Z'],
+  ],
+  [
+    'a Temporal that cannot be searched has an unknown number of workflows',
+    { listed: 'impossible' as const },
+    { temporal: { unread: 'Unavailable' } },
+    ['Temporal: 1 histories', '30 days after their end'],
+  ],
+  [
+    'a workflow with an open run is open, whatever its runs before did',
+    { listed: [{ workflowId: 'kit-order/2' }, { workflowId: 'kit-order/2', closeTime: new Date() }] },
+    { temporal: { ended: 0, open: 1 } },
+    ['Temporal: 1 histories', '30 days after their end'],
+  ],
+  [
+    'what began after the erasure remains',
+    { listed: [{ workflowId: 'kit-order/2' }, { workflowId: 'kit-order/1' }] },
+    { temporal: { ended: 0, open: 2 } },
+    ['Temporal: 2 histories', '30 days after their end'],
+  ],
+  [
+    'a user who is there is erased at no known time',
+    { user: { status: 200, body: { user_id: userId } } },
+    { labService: { user: 'present' } },
+    ['lab service', 'unknown'],
+  ],
+])('%s', async (_what, deployment: Deployment, read, line) => {
+  const { found, remains } = verifyReceipt(await receiptIn({ ...deployment, attempt: 5 }), pem(pair.publicKey));
+  expect(found).toMatchObject(read);
+  expect(remains.map(({ where, until }) => [where, until])).toContainEqual(line);
+});
+
+test('a key that the lab service refuses does not delay the receipt', async () => {
+  const { found } = verifyReceipt(await receiptIn({ user: { status: 401, body: '' } }), pem(pair.publicKey));
+  expect(found.labService).toEqual({ unread: 'Unauthorized' });
 });
 
 test('a deletion is listed for a moment after it is gone: Temporal is read again', async () => {

@@ -94,6 +94,17 @@ describe('a deletion that nobody undoes', () => {
     expect(keeping.calls).not.toContain('168h eraseHistories');
   });
 
+  test('counts the lab service’s own grace in the receipt from the last request, not from the first', async () => {
+    const given: object[] = [];
+    const writeReceipt = (_now: number, deletion: object) => {
+      given.push(deletion);
+      return {};
+    };
+    const delayed = await (await requested({ scheduleDeletion: unavailable })).given({}, 5);
+    await (await delayed.given({ scheduleDeletion: 'accepted' }, 10)).given({ ...gone, writeReceipt }, 1000);
+    expect(given).toEqual([expect.objectContaining({ sentUntil: '2026-03-01T15:01:00.000Z' })]);
+  });
+
   test('has no reminder if no product is notified, its time is the start, or it fell due when the grace was over', async () => {
     const without = await requested({ findRunningWork: { work: [], notifies: false } });
     expect(without.run.nextTimer()).toBe(start + 168 * 3_600_000);
