@@ -59,9 +59,10 @@ export class HealthDataReader {
     this.#report = reporterOf({ onRead, actor });
   }
 
-  /** The same reader, whose reads are those of an actor. */
+  /** The same reader, whose reads are those of an actor. Closing it closes nothing. */
   as(actor: string): HealthDataReader {
-    return new HealthDataReader(this.#database, { onRead: this.#onRead, actor });
+    const database = { ...this.#database, close: () => Promise.resolve() };
+    return new HealthDataReader(database, { onRead: this.#onRead, actor });
   }
 
   /**

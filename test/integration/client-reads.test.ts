@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { Client, Connection } from '@temporalio/client';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { errors, isBookable, LabOperations, type OnRead, type ReadRecord } from '../../client/index.js';
 import { labAccountIds, labTestIds } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';
@@ -373,8 +373,10 @@ test.each<[string, OnRead]>([
 
 test('health data that are read are reported, too', async () => {
   const records: ReadRecord[] = [];
-  const database = { query: () => Promise.resolve([]) } as unknown as Database;
-  const reader = new HealthDataReader(database, { onRead: (record) => void records.push(record) }).as('nurse-7');
+  const close = vi.fn<() => Promise<void>>().mockResolvedValue(undefined);
+  const database = { query: () => Promise.resolve([]), close } as unknown as Database;
+  const opened = new HealthDataReader(database, { onRead: (record) => void records.push(record) });
+  const reader = opened.as('nurse-7');
   const userId = '00000000-0000-4000-8000-000000000001';
   await reader.summaries({ userId });
   await all(reader.samples({ userId, resource: 'glucose', from: '2026-01-05', to: '2026-01-06T00:00:00Z' })).catch(
@@ -384,6 +386,11 @@ test('health data that are read are reported, too', async () => {
   await reader.connections(userId);
   await reader.historyNotices(userId);
   const names = ['summaries', 'samples', 'workoutStream', 'connections', 'historyNotices'];
+  // Each request of a backend has a reader of its own, over the same connections.
+  await reader.close();
+  expect(close).not.toHaveBeenCalled();
+  await opened.close();
+  expect(close).toHaveBeenCalledOnce();
   expect(records.map(({ at: _at, ...record }) => record)).toEqual(
     names.map((name) => ({ actor: 'nurse-7', what: `healthData.${name}`, subject: userId })),
   );
