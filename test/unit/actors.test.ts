@@ -183,7 +183,7 @@ describe('state and case file show who', () => {
     const rejected = item({ status: 'resolved', resolutionAction: 'rejected', allowedActions: [] });
     await review.given({ readMatchReview: shownReview(rejected) }, 1);
     expect(review.run.end).toMatchObject({ result: { phase: 'rejected', decision: { action: 'reject', by } } });
-    expect(shownBy(review)).toEqual([', by `nurse-7`']);
+    expect(shownBy(review)).toEqual([', by `nurse-7`', ', by `nurse-7`']);
   });
 
   test('cancelled a link', async () => {
@@ -209,6 +209,12 @@ describe('state and case file show who', () => {
     const without = await appointmentLife(reading(isThere ? confirmed : undefined), {}, true, answers);
     await without.update(name, { ...given, by: null });
     expect(shownBy(without)).toEqual([]);
+    const lost = Object.fromEntries(
+      Object.keys(answers ?? {}).map((call) => [call, { failure: { type: 'AnswerLost' } }]),
+    );
+    const unanswered = await appointmentLife(reading(isThere ? confirmed : undefined), {}, true, lost);
+    await unanswered.update(name, { ...given, by });
+    expect(shownBy(unanswered)).toEqual([', by `nurse-7`']);
   });
 
   test('stopped placing, and who resumed it', async () => {

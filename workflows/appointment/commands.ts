@@ -175,7 +175,7 @@ async function arrange(
     const refusal = refusalOf(error);
     if (doubtful.includes(refusal.type ?? '')) {
       appointment.doubtUntil = Date.now() + settlingAfter(appointment.policy.bookingTimeout);
-      note(appointment, 'a booking was not answered', Date.now());
+      note(appointment, 'a booking was not answered', Date.now(), undefined, actorOf(command));
     }
     if (settled.includes(refusal.type ?? '')) delete appointment.booking;
     // The service shows another appointment than the one that is known here.
@@ -227,13 +227,11 @@ export async function cancel(
     if (cancelledId !== undefined && (known?.appointmentId ?? goneId) === cancelledId) return stateOf(appointment);
     throw nothingBooked();
   }
-  if (open) {
-    await cancelAtService(appointment, open, cancellation);
-    // The caller decides about another one that somebody made meanwhile.
-    const other = openVisit(appointment);
-    if (other && other.appointmentId !== open.appointmentId) throw alreadyThere(other);
-  }
+  if (open) await cancelAtService(appointment, open, cancellation);
   noteActor(appointment, { ...actorOf(cancellation), done: 'cancelled by the product' });
+  // The caller decides about another one that somebody made meanwhile.
+  const other = openVisit(appointment);
+  if (other && other.appointmentId !== open?.appointmentId) throw alreadyThere(other);
   if (cancellation.rebook) markRequested(appointment, Date.now());
   else {
     delete appointment.booking;
@@ -246,7 +244,7 @@ export async function cancel(
 async function cancelAtService(
   appointment: Appointment,
   open: AppointmentSnapshot,
-  { reasonId, notes }: AppointmentCancellation,
+  { reasonId, notes, by }: AppointmentCancellation,
 ): Promise<void> {
   const { orderId } = appointment;
   const { appointmentId, type } = open;
@@ -276,7 +274,9 @@ async function cancelAtService(
   } catch (error) {
     if (before === undefined) delete appointment.cancelledId;
     else appointment.cancelledId = before;
-    throw refusalOf(error);
+    const refusal = refusalOf(error);
+    noteActor(appointment, { ...actorOf({ by }), done: `the cancellation failed with ${refusal.type}` });
+    throw refusal;
   }
 }
 

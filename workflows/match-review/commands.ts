@@ -49,7 +49,7 @@ export async function decide(
     // Any attempt that is not refused for good may follow one that the service is at work on, or has done.
     if (!isFinalRefusal(error) || refusal.type === 'AnswerLost') {
       review.doubt = { ...decision, until: Date.now() + usualSettling };
-      note(review, `the decision '${action}' was not answered`, Date.now());
+      note(review, `the decision '${action}' was not answered`, Date.now(), undefined, actor);
     }
     // A refusal shows that the service knows something that is not known here: read it.
     review.unclear = true;

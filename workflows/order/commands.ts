@@ -11,6 +11,7 @@ import type { Decision, OrderAttention, OrderState } from '../../protocol/order/
 import { activities, aheadOfBacklog } from '../activity-options.js';
 import { actorOf, isNotFound, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note, noteDecided, type Decided } from '../entity/journal.js';
+import { words } from '../entity/operators.js';
 import { iso } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';
 import {
@@ -167,13 +168,20 @@ export function carryOut(run: KitOrderRun, commandOf: () => CheckedCommand): Pro
       // Commands before it may have changed what this one was accepted for.
       accept(run, command);
       if (command.isDone()) return stateOf(run.chain);
-      await command.work();
+      await command.work().catch((error: unknown) => noteFailed(run.chain, command, error));
       noteDecided(run.chain, command.decided, Date.now(), command.orderId);
       // A forwarder shows and announces nothing.
       if (run.forwardsTo === undefined) publish(run);
       return stateOf(run.chain);
     });
   });
+}
+
+/** The case file says who tried: an answer that was lost may have been that it is done. */
+function noteFailed(chain: Chain, { decided: { status, by }, orderId }: CheckedCommand, error: unknown): never {
+  const { type } = refusalOf(error);
+  if (by !== undefined) note(chain, `${words(status)}: failed with ${type}`, Date.now(), orderId, { by });
+  throw error;
 }
 
 /**

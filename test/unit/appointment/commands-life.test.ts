@@ -649,9 +649,10 @@ describe('a cancellation', () => {
       const [, cancellation, webhooks, answer] = given;
       const second = { appointmentId: 'appointment-2' };
       const { of } = await begin(confirmed, { cancelAppointment: silent });
-      await cancel(of, cancellation);
+      await cancel(of, { ...cancellation, by: 'nurse-7' });
       for (const webhook of webhooks) await report(of, webhook);
       await of.given({ cancelAppointment: answer });
+      expect(of.run.shown.details).toContain('Cancelled by the product, by `nurse-7`');
       expect(of.run.replies).toEqual([{ name: 'cancel', refused: 'AppointmentExists' }]);
       expect(await stateOf(of)).toMatchObject({ phase: 'confirmed', appointment: second });
       const status = 'cancelled';

@@ -471,6 +471,15 @@ describe('an actor', () => {
     },
   );
 
+  test('whose command has lost its answer is in the case file: it may have been carried out', async () => {
+    const order = await life(['ordered'], {}, { cancelOrder: { failure: { type: 'AnswerLost' } }, notify: silent });
+    expect(await order.update('cancel', { by })).toMatchObject({ refused: 'AnswerLost' });
+    await order.report(cancelled());
+    expect(stateIn(await order.update('cancel', { orderId, by: other }))).toMatchObject({ phase: 'cancelled' });
+    expect(order.run.shown.details).toContain(`**order cancelled: failed with AnswerLost**, by \`${by}\``);
+    expect(order.run.shown.details).not.toContain(other);
+  });
+
   test('who cancelled the placing has cancelled the order', async () => {
     const handOver = { cancelRequested: true, cancelRequestedBy: by };
     const order = await life(['ordered'], {}, { cancelOrder: shownAt(cancelled()), notify: silent }, handOver);
