@@ -37,6 +37,12 @@ test('every package of the lock file has a hash', () => {
   expect(check(join(projectFolder, 'package-lock.json'))).toEqual({ status: 0, said: '' });
 });
 
+test('no package runs a script of its own when it is installed, here or in the image', async () => {
+  expect(await readFile(join(projectFolder, '.npmrc'), 'utf8')).toMatch(/^ignore-scripts=true$/m);
+  const installs = (await readFile(join(projectFolder, 'Dockerfile'), 'utf8')).match(/npm (ci|install).*/g);
+  expect(installs).toEqual(['npm ci --ignore-scripts']);
+});
+
 test('CI refuses a lock file with a package that has no hash, or none that can be trusted', async () => {
   const without = await checkWith((fastify) => delete fastify.integrity);
   expect(without.status).toBe(1);
