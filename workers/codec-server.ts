@@ -122,7 +122,9 @@ function routes(config: CodecServerConfig, log: Logger, serving: Serving): Fasti
         const converted = await (direction === 'encode'
           ? codec.encode(payloads, placeOf(request))
           : codec.decode(payloads));
-        const keyIds = keyIdsOf(direction === 'encode' ? converted : payloads);
+        const keyIds = keyIdsOf(
+          direction === 'encode' ? converted : payloads.filter((_, n) => isReadable(converted[n])),
+        );
         log.info({ direction, payloads: converted.length, keyIds, ...userOf(config, request) }, 'converted');
         return { payloads: converted.map(jsonOf) };
       },
@@ -201,7 +203,12 @@ function placeOf(request: FastifyRequest): NonNullable<Parameters<PayloadCodec['
   throw new Refused(400, 'The header X-Namespace is missing: what is encoded belongs to a namespace');
 }
 
-/** The keys of what was encrypted or decrypted: only a key of this server's has got so far. */
+/** False for what takes the place of a payload whose key is not here. */
+function isReadable(converted: Payload | undefined): boolean {
+  return converted?.metadata?.[unknownKeyName] === undefined;
+}
+
+/** The keys of what was encrypted or decrypted, all of them this server's: another key's id may be any text. */
 function keyIdsOf(payloads: readonly Payload[]): string[] {
   const encrypted = payloads.filter(({ metadata }) => textOf(metadata?.['encoding']) === encryptedEncoding);
   return [...new Set(encrypted.map(({ metadata }) => textOf(metadata?.['encryption-key-id'])))];

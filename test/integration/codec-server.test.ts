@@ -207,11 +207,18 @@ test('each request that is converted is a line of the log: who asked, what, how 
   const payloads = [...(await encrypted()), json(defaultPayloadConverter.toPayload(1))];
   await post(`${url}/decode`, { payloads }, { 'x-forwarded-user': 'nurse-7' });
   await post(`${url}/decode`, { payloads: [] });
+  // A key that is not here may have any name, which is not for the log.
+  const named = payloads.slice(0, 1).map((payload) => ({
+    ...payload,
+    metadata: { ...payload.metadata, 'encryption-key-id': base64(Buffer.from('Invented Person')) },
+  }));
+  await post(`${url}/decode`, { payloads: named });
   const converted = lines.map((line) => JSON.parse(line) as { msg: string }).filter(({ msg }) => msg === 'converted');
   const keyIds = [keys.split(':', 1)[0]];
   expect(converted).toMatchObject([
     { direction: 'decode', payloads: 3, keyIds, user: 'nurse-7' },
     { payloads: 0, keyIds: [] },
+    { payloads: 1, keyIds: [] },
   ]);
   expect(converted[1]).not.toHaveProperty('user');
 });
