@@ -7,7 +7,7 @@ import type { DeleteUserResult } from '../../protocol/deletion/messages.js';
 import { isCritical, type Standing } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import { labOrderIdKey, labPhaseKey } from '../../protocol/search-attributes.js';
-import { described, isUndecodable } from '../workflow-runs.js';
+import { described, endedRunsOf, isUndecodable } from '../workflow-runs.js';
 
 /*
  * Decides whether the end of an order has already been processed, if its workflow is not running: it may have ended, or
@@ -57,15 +57,23 @@ export async function lastRunOf(temporal: Client, rootOrderId: string, userId?: 
   }
 }
 
-/** The final deletion of a user has erased the runs of the user's orders, which the service may list for a while. */
+/**
+ * The final deletion of a user has erased the runs of the user's orders, which the service may list for a while. While it still erases, which
+ * runs it found is not shown: what there is was known. A request after it is a run of its own, which erased nothing.
+ */
 async function erasedRunOf(temporal: Client, workflowId: string, userId: string): Promise<LastRun | undefined> {
-  const deletion = await described(temporal, deleteUserId(userId));
-  if (deletion?.status.name !== 'COMPLETED') return undefined;
-  const result = await resultOrNothing<DeleteUserResult>(temporal, deletion);
-  const { histories } = result === 'undecodable' ? {} : (result ?? {});
-  const erased = typeof histories === 'object' ? histories.erased : [];
-  const completedAt = erased.find((each) => each.workflowId === workflowId)?.completedAt;
-  return completedAt === undefined ? undefined : { ended: 'unreadable', at: new Date(completedAt) };
+  const latest = await described(temporal, deleteUserId(userId));
+  if (latest === undefined) return undefined;
+  const isErasing = latest.closeTime === undefined && latest.typedSearchAttributes.get(labPhaseKey) === 'deleted';
+  if (isErasing) return { ended: 'unreadable', at: new Date() };
+  for (const { runId } of await endedRunsOf(temporal, latest.workflowId)) {
+    const result = await resultOrNothing<DeleteUserResult>(temporal, { workflowId: latest.workflowId, runId });
+    const { histories } = result === 'undecodable' ? {} : (result ?? {});
+    const erased = typeof histories === 'object' ? histories.erased : [];
+    const run = erased.find((each) => each.workflowId === workflowId);
+    if (run) return run.completedAt === undefined ? undefined : { ended: 'unreadable', at: new Date(run.completedAt) };
+  }
+  return undefined;
 }
 
 function runningAs({ typedSearchAttributes, raw }: WorkflowExecutionDescription): LastRun {

@@ -1,6 +1,7 @@
 import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { deleteUserId } from '../../protocol/ids.js';
 import { stateQuery, undoUpdate, type DeleteUserResult, type DeletionState } from '../../protocol/deletion/messages.js';
+import { withoutMemos } from '../../protocol/search-attributes.js';
 import type { CallOptions } from '../call-options.js';
 import { LabOperationsError } from '../../service/lab-operations-error.js';
 import { EncryptionKeysMissing, toClientError, UnexpectedFailure } from '../errors.js';
@@ -83,13 +84,31 @@ export class DeletionHandle {
    * @throws ReceiptMissing, and what `result` throws
    */
   async receipt(options: CallOptions = {}): Promise<string> {
-    const { outcome, receipt } = await this.result(options);
+    const latest = this.result(options);
+    const { receipt = await this.earlierReceipt(options) } = await latest.catch(
+      () => ({}) as Partial<DeleteUserResult>,
+    );
     if (receipt !== undefined) return receipt;
+    const { outcome } = await latest;
     throw new ReceiptMissing(
       outcome === 'deleted'
         ? `The deletion of user ${this.userId} has no receipt: RECEIPT_KEY was not set for the worker`
         : `The deletion of user ${this.userId} has no receipt: its outcome is ${outcome}`,
     );
+  }
+
+  /** A request after a final deletion is a run of its own, which has no receipt. */
+  private async earlierReceipt(options: CallOptions): Promise<string | undefined> {
+    const { workflow } = this.#calls.client;
+    const { workflowId } = this.#workflow;
+    return this.#calls.call(userCalls.reading, options, async () => {
+      const query = `WorkflowId = '${workflowId}' AND ExecutionStatus = 'Completed'`;
+      for await (const { runId } of withoutMemos(workflow).list({ query })) {
+        const { receipt } = (await workflow.getHandle(workflowId, runId).result()) as DeleteUserResult;
+        if (receipt !== undefined) return receipt;
+      }
+      return undefined;
+    });
   }
 
   /** The answer to an undo of an ended deletion. */

@@ -17,6 +17,7 @@ import {
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { kitFor, registration, visitFor } from '../rig/cast.js';
+import { rejection } from '../unit/service/recording-server.js';
 import { answer, labops } from './labops.js';
 import { provider } from './linked-user.js';
 import { patience, stack } from './stack.js';
@@ -177,6 +178,11 @@ test('a final deletion erases what Temporal holds of the user’s ended work, an
     found: { labService: { user: 'scheduled' }, database: 'not_kept', temporal: { ended: 0, open: 1 } },
   });
   await rm(folder, { recursive: true });
+  // A later request is a run of its own: what the first one left stays known.
+  expect(await rejection(lab.labs.users.requestDeletion({ userId: leaving.userId, policy }))).toMatchObject({
+    name: 'UserUnknown',
+  });
+  expect((await labops(lab, ['users', 'receipt', leaving.userId])).stdout).toBe(receipt);
 
   // The service still lists the orders: reconciliation knows that their ends were known.
   const to = new Date(from.getTime() + 40 * 60_000);

@@ -18,9 +18,13 @@ beforeEach(() => {
   calls = [];
 });
 
+/** A deletion that is final and still deletes histories. */
+const erasing = {};
+
 /** A worker of a service that lists the order, and of a Temporal where its workflow has ended and knew what the first list shows. */
 function startWorker() {
-  const workflow = (workflowId: string) => ({
+  const closeTime = new Date(event.created_at);
+  const workflow = (workflowId: string, runId?: string) => ({
     async signal() {
       calls.push('signal');
       throw new WorkflowNotFoundError('ended', workflowId, undefined);
@@ -28,16 +32,30 @@ function startWorker() {
     async describe() {
       calls.push('describe');
       if (!results[workflowId]) throw new WorkflowNotFoundError('none', workflowId, undefined);
-      return { workflowId, runId: 'run-1', status: { name: 'COMPLETED' }, closeTime: new Date(event.created_at) };
+      if (results[workflowId] === erasing)
+        return {
+          workflowId,
+          runId: 'run-1',
+          status: { name: 'RUNNING' },
+          typedSearchAttributes: { get: () => 'deleted' },
+        };
+      return { workflowId, runId: 'run-1', status: { name: 'COMPLETED' }, closeTime };
     },
     async result() {
       calls.push('result');
-      return results[workflowId];
+      return results[runId ?? workflowId] ?? results[workflowId];
     },
   });
+  /** The latest run, and the one before it if there is a result of `run-0`. */
+  const list = async function* ({ query }: { query: string }) {
+    calls.push('list');
+    const workflowId = Object.keys(results).find((id) => query.includes(id));
+    yield { workflowId, runId: 'run-1', status: { name: 'COMPLETED' }, closeTime };
+    if (results['run-0']) yield { workflowId, runId: 'run-0', status: { name: 'COMPLETED' }, closeTime: new Date(0) };
+  };
   const workflowService = { describeWorkflowExecution: async () => ({}) };
   const signalWithStart = async () => calls.push('start');
-  const client = { options: { namespace: 'default' }, workflowService, getHandle: workflow, signalWithStart };
+  const client = { options: { namespace: 'default' }, workflowService, list, getHandle: workflow, signalWithStart };
   const page = async () => ({ orders: [listed], unreadable: 0, size: 50, total: 1 });
   const dependencies = { service: { orders: { page } }, temporal: { workflow: client }, taskQueue: 'invented-queue' };
   const activities = reconcileActivities(dependencies as unknown as ActivityDependencies);
@@ -83,7 +101,7 @@ test('a range of updated orders is asked about in full, whatever a pass knew of 
   expect(await pass(undefined)).toMatchObject({ calls: ['describe', 'result'], counts: { finished: 1 } });
 });
 
-const asked = ['describe', 'describe', 'result'];
+const asked = ['describe', 'describe', 'list', 'result'];
 
 test.each([
   ['is known to a run that ended later', '2026-03-10T12:00:00.000Z', asked],
@@ -94,4 +112,13 @@ test.each([
   const erased = [{ workflowId: 'kit-order/order-1', completedAt }];
   results = { 'delete-user/user-1': { histories: { erased, left: [] } } };
   expect(await startWorker()('interpretation')).toMatchObject({ calls });
+});
+
+test('the end of an order whose run was erased is known also if the deletion was requested again, and while it still erases', async () => {
+  listed = { ...order, user_id: 'user-1' };
+  const erased = [{ workflowId: 'kit-order/order-1', completedAt: '2026-03-10T12:00:00.000Z' }];
+  results = { 'delete-user/user-1': { outcome: 'deleted' }, 'run-0': { histories: { erased, left: [] } } };
+  expect(await startWorker()('interpretation')).toMatchObject({ calls: [...asked, 'result'] });
+  results = { 'delete-user/user-1': erasing };
+  expect(await startWorker()('interpretation')).toMatchObject({ calls: ['describe', 'describe'] });
 });
