@@ -85,9 +85,7 @@ export class DeletionHandle {
    */
   async receipt(options: CallOptions = {}): Promise<string> {
     const latest = this.result(options);
-    const { receipt = await this.earlierReceipt(options) } = await latest.catch(
-      () => ({}) as Partial<DeleteUserResult>,
-    );
+    const { receipt = await this.earlierReceipt(options) } = await latest.catch(() => ({ receipt: undefined }));
     if (receipt !== undefined) return receipt;
     const { outcome } = await latest;
     throw new ReceiptMissing(

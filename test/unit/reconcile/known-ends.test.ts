@@ -47,12 +47,12 @@ function startWorker() {
     },
   });
   /** The latest run, and the one before it if there is a result of `run-0`. */
-  const list = async function* ({ query }: { query: string }) {
+  async function* list({ query }: { query: string }) {
     calls.push('list');
     const workflowId = Object.keys(results).find((id) => query.includes(id));
     yield { workflowId, runId: 'run-1', status: { name: 'COMPLETED' }, closeTime };
     if (results['run-0']) yield { workflowId, runId: 'run-0', status: { name: 'COMPLETED' }, closeTime: new Date(0) };
-  };
+  }
   const workflowService = { describeWorkflowExecution: async () => ({}) };
   const signalWithStart = async () => calls.push('start');
   const client = { options: { namespace: 'default' }, workflowService, list, getHandle: workflow, signalWithStart };
