@@ -31,7 +31,7 @@ export type {
 } from './health-data-reading.js';
 
 export interface HealthDataPlace {
-  /** The worker's DATABASE_URL, or the address for a role that may only read the schema `health_data`. */
+  /** The address for a role that only reads, `lab_reader` (docs/operations.md), or the worker's DATABASE_URL. */
   databaseUrl: string;
   /** The most connections at once. Default 10. */
   poolSize?: number;
@@ -41,7 +41,7 @@ export interface HealthDataPlace {
 
 /**
  * Opens the health data for a product backend, once, when it starts: `@lab-operations/client/health-data`, which needs
- * the package `pg`. It connects on first use, and again after an outage. It never writes: a worker or an ingress creates the tables.
+ * the package `pg`. It connects on first use, and again after an outage. It never writes: worker, ingress or `labops migrate` make the tables.
  */
 export function openHealthData({ databaseUrl, poolSize, onRead }: HealthDataPlace): HealthDataReader {
   return new HealthDataReader(postgres(databaseUrl, poolSize), { onRead });
