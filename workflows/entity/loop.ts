@@ -38,6 +38,8 @@ export function openRun(): EntityRun {
 interface Turns {
   /** Does what is due, and brings announcements and what operators see in line. */
   act: () => Promise<void>;
+  /** Reads from the service what a signal may have said that nobody could decrypt. */
+  readDropped?: () => Promise<void>;
   /** Nothing is left to wait for. */
   isOver: () => boolean;
   /** Another workflow does the work from now on: the run stops at once. */
@@ -72,8 +74,11 @@ export async function runLoop<State extends Outbox, Raised extends RaisedAttenti
   const isItsTurn = () => run.isWoken?.() !== true;
   void CancellationScope.nonCancellable(() => keepDelivering(state, outcome, isItsTurn));
   const act = async () => {
-    if (run.hasUnreadable) attention.raise(state, 'unreadable_signal', Date.now());
-    run.hasUnreadable = false;
+    if (run.hasUnreadable) {
+      run.hasUnreadable = false;
+      attention.raise(state, 'unreadable_signal', Date.now());
+      await loop.readDropped?.();
+    }
     await loop.act();
   };
   try {

@@ -10,7 +10,7 @@ import { deliverAtLast } from '../entity/outbox.js';
 import { noticeUnreadable } from '../entity/unreadable.js';
 import { acknowledgeNow, validateAcknowledgement } from './acknowledging.js';
 import { announceEnd, clear, raise } from './announcements.js';
-import { openChain, outcomeOf, unreadOrder } from './chain.js';
+import { currentOrder, openChain, outcomeOf, unreadOrder } from './chain.js';
 import * as commands from './commands.js';
 import { awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
@@ -26,7 +26,7 @@ import {
   receiveCriticalReport,
 } from './intake.js';
 import { publish } from './publishing.js';
-import { readUnfinishedOrders, readUnreadOrders } from './reading.js';
+import { isPostponed, readOrder, readUnfinishedOrders, readUnreadOrders } from './reading.js';
 import { unfinishedOrders } from './redraws.js';
 import { openRun, type KitOrderRun } from './run.js';
 import { carriedOrders } from './snapshots.js';
@@ -80,6 +80,8 @@ function loopOf(run: KitOrderRun) {
     state: chain,
     attention: { raise, clear },
     act: () => act(run),
+    // It may have been an alarm, which cannot wait for the next reconciliation.
+    readDropped: async () => void (isPostponed(chain) || (await readOrder(run, currentOrder(chain).orderId))),
     isOver: () => outcomeOf(chain) !== undefined && !awaitsAcknowledgement(chain),
     isForwarded: () => run.forwardsTo !== undefined,
     nextMoment: () => nextMoment(chain),

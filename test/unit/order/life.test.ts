@@ -218,6 +218,14 @@ describe('a kit that is lost', () => {
   });
 });
 
+test('an order whose signal could not be decrypted is read at once, and a critical result that the signal was about alarms', async () => {
+  const order = await life(happyPath.slice(0, -1));
+  order.answers['readOrder'] = shownAt(happyPath, { interpretation: 'critical' });
+  await order.signal('unreadable');
+  expect(await order.reasons()).toEqual(expect.arrayContaining(['critical_result', 'unreadable_signal']));
+  expect(order.callsOf('readOrder')).toEqual(['0h readOrder']);
+});
+
 test('a critical result is announced, and repeated each hour until somebody has acknowledged it', async () => {
   const order = await life(atLab);
   await order.report(happyPath, { interpretation: 'critical' });
