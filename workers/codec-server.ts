@@ -13,7 +13,7 @@ import {
 } from '../client/encryption/payload-codec.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import type { LiveKeys } from '../client/encryption/live-keys.js';
-import { liveKeys, unknownKeyName } from './encryption.js';
+import { liveKeys, undecryptedName } from './encryption.js';
 import { type CodecServerConfig, readCodecServerConfig } from './settings/config.js';
 import { boundedServer, closeWithin, type HttpLimits, httpLimits, listen } from './listening.js';
 import { createLog } from './log.js';
@@ -75,16 +75,20 @@ interface Serving {
   monitoring: Monitoring | undefined;
 }
 
-/** The codec for people: of a key that is gone they see that it is gone, beside what can still be read. */
+/** The codec for people: what cannot be decrypted says so, and one payload that somebody forged does not hide a whole history. */
 function readableCodec(keys: KeyRing | LiveKeys): PayloadCodec {
   const codec = createPayloadCodec(keys);
   const readable = async (payload: Payload): Promise<Payload[]> => {
     try {
       return await codec.decode([payload]);
     } catch (error) {
-      if (!(error instanceof EncryptionKeyUnknown)) throw error;
-      const data = Buffer.from(JSON.stringify(`no longer readable: key ${error.keyId}`));
-      return [{ metadata: { encoding: Buffer.from('json/plain'), [unknownKeyName]: Buffer.from(error.keyId) }, data }];
+      const isForged = error instanceof PayloadNotAuthentic;
+      if (!isForged && !(error instanceof EncryptionKeyUnknown)) throw error;
+      const what = isForged
+        ? 'not authentic: changed, or encrypted with other bytes under the name of'
+        : 'no longer readable:';
+      const data = Buffer.from(JSON.stringify(`${what} key ${error.keyId}`));
+      return [{ metadata: { encoding: Buffer.from('json/plain'), [undecryptedName]: Buffer.from(error.keyId) }, data }];
     }
   };
   return {
@@ -159,7 +163,6 @@ class Refused extends Error {
 
 /** Our refusals and fastify's own (a body that is too large, or not JSON) carry theirs. */
 function statusOf(error: unknown): number {
-  if (error instanceof PayloadNotAuthentic) return 422;
   const status: unknown = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
   return typeof status === 'number' ? status : 500;
 }
@@ -203,9 +206,9 @@ function placeOf(request: FastifyRequest): NonNullable<Parameters<PayloadCodec['
   throw new Refused(400, 'The header X-Namespace is missing: what is encoded belongs to a namespace');
 }
 
-/** False for what takes the place of a payload whose key is not here. */
+/** False for what takes the place of a payload that cannot be decrypted. */
 function isReadable(converted: Payload | undefined): boolean {
-  return converted?.metadata?.[unknownKeyName] === undefined;
+  return converted?.metadata?.[undecryptedName] === undefined;
 }
 
 /** The keys of what was encrypted or decrypted, all of them this server's: another key's id may be any text. */

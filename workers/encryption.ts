@@ -20,8 +20,8 @@ export const encodingFailureConverterPath = fileURLToPath(
   new URL(`../client/encryption/failure-converter.${isBuilt ? 'js' : 'ts'}`, import.meta.url),
 );
 
-/** The metadata by which a program recognises that the codec server lacked a payload's key. */
-export const unknownKeyName = 'labops-unknown-key';
+/** The metadata by which a program recognises that the codec server could not decrypt a payload. */
+export const undecryptedName = 'labops-undecrypted';
 
 /** The keys of a process, until `stop`. Those of a file are read again. */
 export async function liveKeys(

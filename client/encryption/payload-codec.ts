@@ -27,8 +27,11 @@ export class PayloadNotAuthentic extends misconfigured(
   'PayloadNotAuthentic',
   "Set LABOPS_ENCRYPTION_KEYS to the worker's keys (docs/operations.md).",
 ) {
+  readonly keyId: string;
+
   constructor(keyId: string) {
     super(`A payload that names key "${keyId}" does not decrypt: it was changed, or the key has other bytes now`);
+    this.keyId = keyId;
   }
 }
 

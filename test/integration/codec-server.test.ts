@@ -128,6 +128,17 @@ describe('the remote codec protocol', () => {
   });
 });
 
+test('one payload that somebody has forged hides nothing else', async () => {
+  const [forged, ...others] = await encrypted();
+  const url = await serve();
+  const changed = { ...forged, data: base64(randomBytes(40)) };
+  const { status, payloads } = await post(`${url}/decode`, { payloads: [changed, ...others] });
+  expect(status).toBe(200);
+  const [shown, ...rest] = payloads as { data: string }[];
+  expect(Buffer.from(shown?.data ?? '', 'base64').toString()).toMatch(/^"not authentic: .+ key [0-9a-f]{8}"$/);
+  expect(rest).toMatchObject(secrets.slice(1).map(json));
+});
+
 describe('access to the codec server', () => {
   test('is limited to this machine by default', async () => {
     const config = readCodecServerConfig({ LABOPS_ENCRYPTION_KEYS: keys });
@@ -262,7 +273,7 @@ describe('as a process', () => {
     await writeFile(file, `${other},${keys}`);
     const read = async () => (await post(`${url}/decode`, { payloads: await encrypted() })).payloads;
     await expect.poll(read, { timeout: 40_000, interval: 1_000 }).toEqual(secrets.map(json));
-    expect(server.output()).toMatch(/the encryption keys have changed/);
+    await server.waitFor(/the encryption keys have changed/);
     await rm(file);
     await server.waitFor(
       /LABOPS_ENCRYPTION_KEYS_FILE names a file that cannot be read \(ENOENT\): the last keys are used/,

@@ -3,7 +3,7 @@ import type { KeyRing } from '../../client/encryption/key-ring.js';
 import { fetchThroughProxy, proxyFor, throughWhich } from '../../service/http/proxy.config.js';
 import { headerFault } from '../../client/temporal-key-file.js';
 import { isWebAddress } from '../settings/values.js';
-import { unknownKeyName } from '../encryption.js';
+import { undecryptedName } from '../encryption.js';
 import { answerWithinMs, fault, notChecked, ok, reasonOf, type Verdict } from './findings.js';
 
 /** The codec server as the Web UI and the `temporal` command line reach it. */
@@ -20,7 +20,7 @@ export async function codecServer(endpoint: CodecEndpoint | undefined, keyRing?:
   if (!keyRing) return notChecked('no keys are set here');
   const wrong = wrongSetting(endpoint);
   if (wrong) return wrong;
-  let status: number | 'not decrypted';
+  let status: number | 'not decrypted' | 'undecryptable';
   try {
     status = await decode(endpoint, keyRing);
   } catch (error) {
@@ -41,7 +41,7 @@ export async function codecServer(endpoint: CodecEndpoint | undefined, keyRing?:
       'Set TEMPORAL_CODEC_AUTH to "Bearer " and the CODEC_TOKEN of the codec server.',
     );
   }
-  if (status === 422) {
+  if (status === 'undecryptable') {
     const remedy = 'Give it the LABOPS_ENCRYPTION_KEYS of the workers.';
     return fault('The codec server cannot decrypt what is encrypted with the keys set here.', remedy);
   }
@@ -65,7 +65,10 @@ function wrongSetting({ url, authorization = '' }: CodecEndpoint): Verdict | und
 
 const asked = '"doctor"';
 
-async function decode({ url, authorization }: CodecEndpoint, keyRing: KeyRing): Promise<number | 'not decrypted'> {
+async function decode(
+  { url, authorization }: CodecEndpoint,
+  keyRing: KeyRing,
+): Promise<number | 'not decrypted' | 'undecryptable'> {
   const plain = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(asked) };
   const base64 = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString('base64');
   const payloads = (await createPayloadCodec(keyRing).encode([plain])).map(({ metadata, data }) => ({
@@ -80,6 +83,6 @@ async function decode({ url, authorization }: CodecEndpoint, keyRing: KeyRing): 
     signal: AbortSignal.timeout(answerWithinMs / 2),
   });
   const text = await response.text();
-  if (text.includes(unknownKeyName)) return 422;
+  if (text.includes(undecryptedName)) return 'undecryptable';
   return response.status === 200 && !text.includes(base64(plain.data)) ? 'not decrypted' : response.status;
 }
