@@ -25,7 +25,7 @@ import { addressFault, readTemporalSettings, temporalKeyFile } from './temporal.
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { labDataConverter } from './encryption/payload-codec.js';
 import { withKeysRequired, encryptionRequired } from './encryption/key-requirement.js';
-import { parseKeyRing } from './encryption/key-ring.js';
+import { KeyRingInvalid, parseKeyRing } from './encryption/key-ring.js';
 import { fixedKeys, followKeys, type LiveKeys } from './encryption/live-keys.js';
 import { EncryptionKeysMissing } from './errors.js';
 import { LinkOperations } from './link/links.js';
@@ -44,6 +44,7 @@ import { ResultOperations } from './results.js';
 import { followKeyFile, headerFault } from './temporal-key-file.js';
 import { noAnswerFromTemporal, temporalErrorOf } from './temporal-errors.js';
 import { WebhookOperations } from './operators/webhook-endpoints.js';
+import { DeadlinePassed, within } from './within.js';
 import { TemporalCalls } from './workflow-calls.js';
 
 export interface LabOperationsOptions {
@@ -201,10 +202,14 @@ export class LabOperations {
     const file = options.apiKey === undefined ? temporalKeyFile() : undefined;
     const { namespace = settings.namespace ?? 'default' } = options;
     const connectionOptions = { ...settings.connectionOptions, ...givenOf(options, settings) };
-    const keys = await keysOf(encryptionKeys);
+    const connectTimeout = Math.min(longestConnectMs, millisecondsOf(options.deadline ?? 'none'));
+    const keys = await within(connectTimeout, keysOf(encryptionKeys)).catch((error: unknown) => {
+      throw error instanceof DeadlinePassed
+        ? new KeyRingInvalid(['cannot be read: encryptionKeys does not answer'])
+        : error;
+    });
     if (!keys && encryption === 'required') throw new EncryptionKeysMissing(encryptionRequired);
     const { address = 'localhost:7233' } = connectionOptions;
-    const connectTimeout = Math.min(longestConnectMs, millisecondsOf(options.deadline ?? 'none'));
     const reached = throughProxy({ ...connectionOptions, ...reconnection, address, connectTimeout });
     const connection = await Connection.connect(reached).catch(async (error: unknown) => {
       keys?.stop();

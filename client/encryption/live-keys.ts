@@ -2,11 +2,17 @@ import { SecretFileInvalid } from '../files.js';
 import { within } from '../within.js';
 import { type KeyRing, KeyRingInvalid } from './key-ring.js';
 
-/** Twice a minute, so a new key is used everywhere within one. */
+/** So what changes is known everywhere within a minute. */
 const readAgainMs = 30_000;
 
 /** A source is not asked more often because of keys that nobody has, and no call waits longer for its answer. */
 const patienceMs = 5_000;
+
+/**
+ * A key that was not there before decrypts at once and encrypts later, once every other process has it: each reads twice a minute, and a
+ * changed secret takes Kubernetes some two minutes to spread.
+ */
+const spreadingMs = 5 * 60_000;
 
 /** Encryption keys that can change while a process runs. */
 export interface LiveKeys {
@@ -47,13 +53,14 @@ export async function followKeys(
 ): Promise<LiveKeys> {
   let ring = await read();
   let readAt = performance.now();
+  const newSince = new Map(ring.map(({ id }) => [id, Number.NEGATIVE_INFINITY]));
   let reading: Promise<void> | undefined;
   let fault: string | undefined;
   const report = (found: string): void => (observer.failed ? observer.failed(found) : warn(found));
   const look = async (): Promise<void> => {
     readAt = performance.now();
     try {
-      const now = await within(patienceMs, Promise.resolve(read()));
+      const now = spreading(await within(patienceMs, Promise.resolve(read())), newSince);
       fault = undefined;
       if (isSame(ring, now)) return;
       ring = now;
@@ -76,6 +83,14 @@ export async function followKeys(
     },
     stop: () => clearInterval(timer),
   };
+}
+
+/** The ring with the first key in front that has been there for long enough; if none has, as it is. */
+function spreading(ring: KeyRing, newSince: Map<string, number>): KeyRing {
+  const now = performance.now();
+  for (const { id } of ring) if (!newSince.has(id)) newSince.set(id, now);
+  const first = ring.find(({ id }) => now - (newSince.get(id) ?? now) >= spreadingMs) ?? ring[0];
+  return [first, ...ring.filter((key) => key !== first)];
 }
 
 /** Also in its order: the first key encrypts. */

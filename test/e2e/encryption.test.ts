@@ -281,7 +281,7 @@ test('an endpoint is moved, disabled, enabled and given headers, and gets a secr
 });
 
 test('a worker that has lost a key goes on with everything that needs another, and takes up the rest once its file has the key', async () => {
-  const { handle, orderId } = await lab.place();
+  const { orderId } = await lab.place();
   await lab.worker.stop();
   const other = key('other');
   const file = join(await mkdtemp(join(tmpdir(), 'keys-')), 'keys');
@@ -302,10 +302,12 @@ test('a worker that has lost a key goes on with everything that needs another, a
     expect(readable).toMatch(/./);
     // Nobody else here has its key.
     await lab.rig.client.workflow.getHandle(kitOrderId(readable)).terminate();
-    await writeFile(file, `${encryptionKeys},${other}`);
+    await writeFile(file, `${other},${encryptionKeys}`);
     // Temporal lets more and more time pass between the attempts of a task that fails.
     const longPatience = { ...patience, timeout: 200_000 };
-    await expect.poll(async () => (await handle.state()).phase, longPatience).toBe('in_transit_to_customer');
+    const known = await orders.getHandle({ orderId });
+    await expect.poll(async () => (await known.state()).phase, longPatience).toBe('in_transit_to_customer');
+    await lab.rig.client.workflow.getHandle(kitOrderId(orderId)).terminate();
   } finally {
     await poor.stop();
     await rm(file);

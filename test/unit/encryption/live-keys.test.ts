@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type KeyRing, KeyRingInvalid, parseKeyRing } from '../../../client/encryption/key-ring.js';
 import { fixedKeys, followKeys } from '../../../client/encryption/live-keys.js';
 import { createPayloadCodec } from '../../../client/encryption/payload-codec.js';
+import { LabOperations } from '../../../client/lab-operations.js';
 import { ReferenceHashes } from '../../../store/reference-hashes.js';
 import { storeOptions } from '../../../workers/health-data.js';
 
@@ -34,8 +35,8 @@ async function followed(first: string) {
 
 const halfMinute = () => vi.advanceTimersByTimeAsync(30_000);
 
-test('a new key encrypts half a minute later, wherever the codec is used, and a removed one no longer decrypts', async () => {
-  const { source, said, keys } = await followed(old);
+test('a key that was moved to the front encrypts half a minute later, wherever the codec is used, and a removed one no longer decrypts', async () => {
+  const { source, said, keys } = await followed(`${old},${fresh}`);
   const codec = createPayloadCodec(keys);
   const hashes = new ReferenceHashes(storeOptions({ keys, rejectedEventsDays: 90 }).referenceKeys);
   const [before, hashed] = [await codec.encode([secret]), hashes.kept('a-reference')];
@@ -53,6 +54,24 @@ test('a new key encrypts half a minute later, wherever the codec is used, and a 
   source.gives = old;
   await halfMinute();
   expect(keys.ring[0].id).toBe('fresh');
+});
+
+test('a key that is put in front without having been there before decrypts at once, and encrypts when every other process has it', async () => {
+  const { source, said, keys } = await followed(old);
+  const { keys: slower } = await followed(old);
+  const [codec, other] = [createPayloadCodec(keys), createPayloadCodec(slower)];
+  source.gives = `${fresh},${old}`;
+  for (let times = 0; times < 10; times += 1) {
+    await halfMinute();
+    expect(await other.decode(await codec.encode([secret]))).toHaveLength(1);
+  }
+  expect(await codec.decode(await createPayloadCodec(parseKeyRing(fresh)).encode([secret]))).toHaveLength(1);
+  await halfMinute();
+  await expect(other.decode(await codec.encode([secret]))).rejects.toThrow('encrypted with key "fresh"');
+  expect(said).toEqual([
+    ['old', 'fresh'],
+    ['fresh', 'old'],
+  ]);
 });
 
 test('a source that fails leaves the last ring, and is reported once, without what it said', async () => {
@@ -81,6 +100,12 @@ test('a payload of a key that is not there yet has the source asked at once, but
   const foreign = await createPayloadCodec(parseKeyRing(key('foreign'))).encode([secret]);
   for (let times = 0; times < 3; times += 1) await expect(codec.decode(foreign)).rejects.toThrow('"foreign"');
   expect(source.asked).toBe(2);
+});
+
+test('a source that never answers ends the connecting, which says so', async () => {
+  const encryptionKeys = () => new Promise<string>(() => undefined);
+  const connecting = LabOperations.connect({ encryptionKeys, deadline: '50 milliseconds' });
+  await expect(connecting).rejects.toThrow('The key ring cannot be read: encryptionKeys does not answer');
 });
 
 test('keys that are given as they are stay so', async () => {
