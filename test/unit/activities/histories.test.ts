@@ -122,6 +122,16 @@ test('no run is found of a workflow that is open, or that was another user’s a
   });
 });
 
+test('no run is found of the deliveries of an order that has moved to another user', async () => {
+  const workflowId = 'deliver-notifications/kit-order/1';
+  const { find } = temporalWith([
+    kit('1', { 'run-1': [userId, another] }),
+    { workflowId, type: 'deliverNotifications', runs: { 'run-2': [userId] } },
+  ]);
+  const left = [{ workflowId, name: 'deliverNotifications', because: 'another_user' }];
+  expect(await find()).toEqual({ runs: [], workflows: [], left });
+});
+
 test('runs are deleted by both their ids; one that Temporal does not know counts as deleted', async () => {
   const runs = [{ workflowId: 'kit-order/1', runId: 'run-1' }];
   const { erase, deleted } = temporalWith([kit('1', { 'run-1': [userId], 'run-2': [userId] })]);
