@@ -18,7 +18,7 @@ export function keyRingFile(env: Env = process.env): string | undefined {
   return env['LABOPS_ENCRYPTION_KEYS_FILE']?.trim() || undefined;
 }
 
-/** The keys of a file, which cannot be without any. @throws KeyRingInvalid */
+/** The keys in a file, which must have at least one. @throws KeyRingInvalid */
 export function keyRingIn(file: string): KeyRing {
   return parseKeyRing(keysOf({ LABOPS_ENCRYPTION_KEYS_FILE: file }) ?? '');
 }
@@ -37,7 +37,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** States if unencrypted input is refused, or accepted during a migration. */
 export type Encryption = 'required' | 'optional';
 
-/** What counts where nothing is said; undefined: a client without keys asks whether the workers encrypt. */
+/** The value that counts if none is given; undefined: a client without keys asks if the workers encrypt. */
 export function usualEncryption(env: Env = process.env): Encryption | undefined {
   return isProduction(env) ? 'required' : undefined;
 }
@@ -116,7 +116,7 @@ export class InstallationInvalid extends invalid(
   }
 }
 
-/** The actor is not an id: 1 to 128 letters, digits, dots, hyphens, underscores and colons. The message does not repeat it, which may be a name. */
+/** The actor is not an id: 1 to 128 letters, digits, dots, hyphens, underscores and colons. The message does not repeat the value, which may be a name. */
 export class ActorInvalid extends invalid(
   'ActorInvalid',
   'Give `actor`, or the setting LABOPS_ACTOR, your id of the person or the program that calls, never a name.',

@@ -71,8 +71,8 @@ export interface LabOperationsOptions {
    */
   encryption?: Encryption;
   /**
-   * Who calls: your id of a person or a program, `^[A-Za-z0-9._:-]{1,128}$`, never a name. Every command carries it; what somebody decides
-   * shows it in state, timeline and case file. Default: in `connect` the setting LABOPS_ACTOR; else nobody is named.
+   * Who calls: your id of a person or a program, `^[A-Za-z0-9._:-]{1,128}$`, never a name. Every command carries it; state,
+   * timeline and case file show it beside what somebody decided. Default: in `connect` the setting LABOPS_ACTOR; else nobody is named.
    */
   actor?: string;
   /**
@@ -141,7 +141,7 @@ export class LabOperations {
   /**
    * @param given a client of yours, which you close yourself. Give its connection the options of `reconnection`. If the worker has
    * encryption keys, the client needs them too, as its `dataConverter`: see `labDataConverter`
-   * @param of the one whose connections this one shares
+   * @param of the client whose connections this one shares
    * @throws EncryptionKeysMissing, InstallationInvalid, ActorInvalid
    */
   constructor(
@@ -279,7 +279,7 @@ export class LabOperations {
   }
 }
 
-/** A source that can change is followed. @throws KeyRingInvalid */
+/** Follows a source that can change: a function or a file. @throws KeyRingInvalid */
 async function keysOf(given: ConnectOptions['encryptionKeys']): Promise<LiveKeys | undefined> {
   if (typeof given === 'function') return followKeys(async () => parseKeyRing(await given()));
   if (given !== undefined) return fixedKeys(parseKeyRing(given));

@@ -28,7 +28,7 @@ export interface TemporalAccess {
   /** Its queries are refused at once if the workflow has ended. */
   readonly openWorkflows: WorkflowClient;
   readonly taskQueue: string;
-  /** Of every command: who sends it. */
+  /** The sender of every command. */
   readonly actor: OfActor;
   /** The requests of calls that have ended early. */
   readonly abandoned: AbandonedCalls;

@@ -31,7 +31,7 @@ export function withPayloadLimit(temporal: Client): Client {
   return derivedClient(temporal, { dataConverter: { ...loadedDataConverter, payloadCodecs } });
 }
 
-/** A client whose calls show who makes them, unless it has an identity of its own. */
+/** A client whose calls show the actor, unless the given one has an identity of its own. */
 export function withIdentityOf(temporal: Client, actor: string | undefined): Client {
   const isUsual = temporal.options.identity === `${process.pid}@${hostname()}`;
   return actor === undefined || !isUsual ? temporal : derivedClient(temporal, { identity: actor });

@@ -1,4 +1,4 @@
--- The roles of the worker, the ingress and whoever reads health data: psql -f deploy/database-roles.sql, as a user who may create roles.
+-- The roles of the worker, the ingress and the readers of health data: psql -f deploy/database-roles.sql, as a user who may create roles.
 -- They own nothing and may create nothing. `labops migrate` gives them their rights on the tables (store/roles.ts), at each release.
 -- They have no passwords: give each its own (\password lab_worker). Roles belong to the whole server: one server for each installation.
 do $$

@@ -1,6 +1,6 @@
 import { isReference, referencePattern } from './ids.js';
 
-/** A command says who sends it. */
+/** The sender of a command. */
 export interface OfActor {
   /** Who sends it: your id of a person or a program, `^[A-Za-z0-9._:-]{1,128}$`, never a name. */
   by?: string;
@@ -8,5 +8,5 @@ export interface OfActor {
 
 export const isActor = isReference;
 
-/** What a field that names an actor must be. */
+/** The rule for a field that names an actor, as a fault's text. */
 export const actorRule = `must be an id that matches ${referencePattern.source}, not a name`;

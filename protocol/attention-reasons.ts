@@ -11,7 +11,7 @@ import type { ReportAttentionReason } from './report/messages.js';
  */
 
 export interface AttentionText {
-  /** What raises it. */
+  /** The case that raises it. */
   raised: string;
   /** The advice to a person, with the commands that answer it. */
   answer: string;

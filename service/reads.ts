@@ -1,13 +1,13 @@
 import { isObject } from './json-object.js';
 import type { LabService } from './lab-service.js';
 
-/** Somebody was shown what is known of a person. It has no value of what was shown. */
+/** A record that somebody was shown what is known of a person. It contains nothing of what was shown. */
 export interface ReadRecord {
   /** ISO 8601 in UTC. */
   at: string;
   /** Who read, if that is known. */
   actor?: string;
-  /** What was asked, as `orders.results` or `healthData.samples`. */
+  /** The call, such as `orders.results` or `healthData.samples`. */
   what: string;
   /** The id of what was read: an order, a transaction, a user, a parsing job or an unmatched result. A list without a user has none. */
   subject?: string;
@@ -17,7 +17,7 @@ export type OnRead = (record: ReadRecord) => void | Promise<void>;
 
 type Report = (what: string, subject: unknown) => void;
 
-/** Calls back for each read. A callback that fails ends nothing, and is not silent: what records reads may be down for a while. */
+/** Calls `onRead` for each read. If it fails, the read goes on with a warning: the store of such records may be down for a while. */
 export function reporterOf({ onRead, actor }: { onRead?: OnRead | undefined; actor?: string | undefined }): Report {
   return (what, subject) => {
     const record: ReadRecord = {

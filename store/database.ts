@@ -9,7 +9,7 @@ export interface Database {
    * transaction.
    */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
-  /** One statement of few that write, prepared. It takes one of the connections for transactions, so reads keep theirs. */
+  /** Runs one of the few statements that write, prepared. It takes one of the connections for transactions, so reads keep theirs. */
   write<Row extends object>(sql: string, parameters: readonly Parameter[]): Promise<Row[]>;
   /**
    * Removes deleted rows of these tables from the files too, if that does not happen by itself.

@@ -35,7 +35,7 @@ export interface HealthDataPlace {
   databaseUrl: string;
   /** The most connections at once. Default 10. */
   poolSize?: number;
-  /** As in `LabOperationsOptions`: called before the data are answered with. */
+  /** As in `LabOperationsOptions`: called before the data is returned. */
   onRead?: OnRead;
 }
 

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, type KeyObject } from 'node:crypto';
 
-/** Keys that are kept outside the database, or a function that gives those of now; the first one makes new hashes. A worker's encryption keys are such a list. */
+/** Keys that are kept outside the database, or a function that gives the present ones; the first one makes new hashes. A worker's encryption keys are such a list. */
 type ReferenceKeyList = readonly { readonly key: KeyObject }[];
 export type ReferenceKeys = ReferenceKeyList | (() => ReferenceKeyList);
 

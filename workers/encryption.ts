@@ -48,7 +48,7 @@ export function dataConverterOf(keys: KeyRing | LiveKeys | undefined, log: Logge
 }
 
 /**
- * The same for a worker with keys: what came unencrypted, or cannot be decrypted, is marked, and whoever receives it refuses it
+ * The same for a worker with keys: what came unencrypted, or cannot be decrypted, is marked, and its receiver refuses it
  * (protocol/unencrypted.ts). The worker's clients can still read payloads from before there were keys, and fail if a key is missing.
  */
 export function markingUnencrypted(

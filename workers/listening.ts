@@ -66,7 +66,7 @@ export function boundedServer(
 }
 
 /**
- * Near the limit, a new connection ends the one that has waited longest for a request to arrive: whoever holds many
+ * Near the limit, a new connection ends the one that has waited longest for a request to arrive: a client that holds many
  * connections and asks nothing must not keep those out who ask.
  */
 function closeWaitingNear(most: number, server: Server): void {

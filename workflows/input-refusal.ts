@@ -159,7 +159,7 @@ export interface KeySinks extends Sinks {
 /** Fails the workflow task, which Temporal repeats. */
 function keyMissing(what: string, mark: Mark): Error {
   const remedy = `add ${missingKey(mark)} to the worker's LABOPS_ENCRYPTION_KEYS`;
-  const message = `${what} cannot be read: ${mark.misplaced === true ? 'it was encrypted for another place' : remedy}`;
+  const message = `${what} cannot be read: ${mark.misplaced === true ? 'it was encrypted for another workflow or namespace' : remedy}`;
   proxySinks<KeySinks>().keys.missing(message);
   return new Error(message);
 }

@@ -33,8 +33,8 @@ export function historyActivities({
     },
 
     /**
-     * @throws ApplicationFailure `HistoriesNotErased`, to be retried: Temporal refused, or has not deleted them yet. What it does not know
-     * (any more) counts as deleted
+     * @throws ApplicationFailure `HistoriesNotErased`, to be retried: Temporal refused, or has not deleted them yet. What it does not know,
+     * or no longer, counts as deleted.
      */
     async eraseHistories(runs: EndedRun[]): Promise<void> {
       await heartbeating(() => erase(temporal, runs));
@@ -66,7 +66,7 @@ async function historiesOf(temporal: Client, userId: string): Promise<FoundHisto
       found.left.push({ workflowId, name, because: 'another_user' });
     else {
       found.runs.push(...its.map(({ runId }) => ({ workflowId, runId })));
-      // One that was handed over before it was known whose it is has only its ID.
+      // A delivery that was handed over before its user was known has only its ID.
       ids.add(deliverNotificationsId(workflowId));
       found.workflows.push({
         workflowId,

@@ -58,8 +58,8 @@ export async function lastRunOf(temporal: Client, rootOrderId: string, userId?: 
 }
 
 /**
- * The final deletion of a user has erased the runs of the user's orders, which the service may list for a while. While it still erases, which
- * runs it found is not shown: what there is was known. A request after it is a run of its own, which erased nothing.
+ * The final deletion of a user has erased the runs of the user's orders, which the service may list for a while. While it still erases, it does
+ * not show which runs it found: their orders count as known. A request after it is a run of its own, which erased nothing.
  */
 async function erasedRunOf(temporal: Client, workflowId: string, userId: string): Promise<LastRun | undefined> {
   const latest = await described(temporal, deleteUserId(userId));

@@ -53,7 +53,7 @@ function taskQueueOption(): Option {
 }
 
 const actorMissing =
-  'Say who you are, because this is production: set LABOPS_ACTOR, or use --actor, to your id (never a name). Nothing was sent';
+  'No actor is given, and production requires one: give your id, never a name, as --actor or LABOPS_ACTOR. Nothing was sent';
 
 /** The whole program, with all its commands. Nothing is connected before a command runs. */
 export function createProgram(terminal: Terminal, connect: Connect, isJson = false): Command {
@@ -101,7 +101,7 @@ export function createProgram(terminal: Terminal, connect: Connect, isJson = fal
   return program;
 }
 
-/** The actor of a setting counts as if it was given here. */
+/** The setting LABOPS_ACTOR counts as if it was given as --actor. */
 function optionsOf(program: Command): GlobalOptions {
   const actor = readActor();
   return { ...(actor !== undefined && { actor }), ...program.opts<GlobalOptions>() };

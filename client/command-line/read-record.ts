@@ -5,7 +5,7 @@ import type { ReadRecord } from '../../service/reads.js';
 import { readReadsFile } from '../config.js';
 import { UsageError } from './failures.js';
 
-/** Their answers say something of a person: also those of commands, which answer with the state. */
+/** The areas whose answers say something of a person, also those of commands, which answer with the state. */
 const ofPersons = ['orders', 'links', 'reports', 'users', 'appointments', 'match-reviews'];
 
 /** Appends one line of JSON to the file LABOPS_READS_FILE before the command begins: what cannot be recorded is not shown. */
@@ -19,7 +19,7 @@ export function recordRead(command: Command, actor: string | undefined): void {
     at: new Date().toISOString(),
     ...(actor !== undefined && { actor }),
     what: `labops ${area} ${command.name()}`,
-    // What is not an id may be anything.
+    // Text that is not an id may be anything, such as a name.
     ...(isReference(subject) && { subject }),
   };
   try {

@@ -2,10 +2,10 @@ import { SecretFileInvalid } from '../files.js';
 import { within } from '../within.js';
 import { type KeyRing, KeyRingInvalid } from './key-ring.js';
 
-/** So what changes is known everywhere within a minute. */
+/** So a change is known everywhere within a minute. */
 const readAgainMs = 30_000;
 
-/** A source is not asked more often because of keys that nobody has, and no call waits longer for its answer. */
+/** Keys that nobody has make a process ask the source no more often than this, and no call waits longer for the answer. */
 const patienceMs = 5_000;
 
 /**
@@ -20,11 +20,11 @@ export interface LiveKeys {
   readonly ring: KeyRing;
   /** Reads the source again, because a key is missing; not more than once in five seconds. Never rejects. */
   again(): Promise<void>;
-  /** Reads no more. */
+  /** Stops reading. */
   stop(): void;
 }
 
-/** Notices of what becomes of the keys, for a log. */
+/** Reports changes of the keys and faults of their source, for a log. */
 export interface KeyObserver {
   /** Another ring is used from now on. */
   replaced?(ring: KeyRing): void;
@@ -67,7 +67,7 @@ export async function followKeys(
       observer.replaced?.(ring);
     } catch (error) {
       const found = faultOf(error);
-      // Said once, not every half minute.
+      // Reported once, not every half minute.
       if (found !== fault) report(found);
       fault = found;
     }

@@ -49,11 +49,14 @@ export class GraceEnded extends refused('GraceEnded', 'Create a new user; nothin
 /** The deletion is not final, or its worker had no key to sign a receipt with. */
 export class ReceiptMissing extends refused(
   'ReceiptMissing',
-  'Wait until the deletion has ended as `deleted`; give the workers RECEIPT_KEY before later ones do.',
+  'Wait until the deletion has ended as `deleted`. If the workers had no RECEIPT_KEY, set it: later deletions then have a receipt.',
 ) {}
 
 /** The receipt is not signed with the key that was given, or was changed. */
-export class ReceiptInvalid extends invalid('ReceiptInvalid') {}
+export class ReceiptInvalid extends invalid(
+  'ReceiptInvalid',
+  'Give the public key of the worker that signed it, and the receipt as `labops users receipt` printed it.',
+) {}
 
 /** The deletion did not happen: it was refused, or the lab service does not know the user. */
 export class NothingToUndo extends refused('NothingToUndo', "Look at the deletion's state.") {}

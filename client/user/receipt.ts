@@ -6,7 +6,7 @@ import { ReceiptInvalid } from './errors.js';
  * Verifies the receipt of a deletion, offline, and answers with what it says.
  *
  * @param receipt a compact JWS
- * @param publicKey the PEM of the worker's key: `openssl pkey -in RECEIPT_KEY -pubout`
+ * @param publicKey the PEM of the worker's public key: `openssl pkey -in <RECEIPT_KEY's file> -pubout`
  * @throws ReceiptInvalid
  */
 export function verifyReceipt(receipt: string, publicKey: string): DeletionReceipt {

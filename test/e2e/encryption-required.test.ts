@@ -150,7 +150,9 @@ test('a payload that was moved to another workflow is refused like one that cann
     ...{ workflowId, workflowType: { name: 'kitOrder' }, taskQueue: { name: lab.rig.taskQueue } },
     ...{ requestId: randomUUID(), identity: 'mover', input: start?.input ?? {} },
   });
-  await lab.worker.waitFor(/the start of this workflow cannot be read: it was encrypted for another place/);
+  await lab.worker.waitFor(
+    /the start of this workflow cannot be read: it was encrypted for another workflow or namespace/,
+  );
   await raw(workflowId).terminate();
 });
 

@@ -184,7 +184,7 @@ async function arrange(
   }
 }
 
-/** What the service made of a command is in the timeline in any case. */
+/** Notes who sent a command: the timeline has in any case what the service made of it. */
 function noteActor(appointment: Appointment, { by, done }: OfActor & { done: string }): void {
   if (by !== undefined) note(appointment, done, Date.now(), undefined, { by });
 }

@@ -2,7 +2,7 @@ import type { OfActor } from '../../protocol/actor.js';
 import { words } from './operators.js';
 import { iso } from './spans.js';
 
-/** What was done and decided, for the case file. */
+/** The record of what was done and decided, for the case file. */
 export interface Journal {
   journal: JournalEntry[];
 }
@@ -15,12 +15,12 @@ interface JournalEntry {
   orderId?: string;
   /** The actor of the command that did it. */
   by?: string;
-  /** Of a decision: the words of an order's timeline. */
+  /** A decision's entry in an order's timeline. */
   status?: string;
   detail?: string;
 }
 
-/** What a command of a person did to an order. */
+/** The effect of a person's command on an order. */
 export interface Decided extends OfActor {
   status: 'kit_registered' | 'order_cancelled' | 'kit_replaced' | 'problem_resolved' | 'policy_changed';
   detail?: string;
@@ -28,7 +28,7 @@ export interface Decided extends OfActor {
 
 const mostEntries = 100;
 
-/** Of what a person did and of what happened by itself the latest hundred each: reminders must not crowd out who decided. */
+/** Keeps the latest hundred of what people did, and of what happened by itself: reminders must not crowd out who decided. */
 export function note(of: Journal, what: string, now: number, orderId?: string, more?: OfActor | Decided): void {
   const entry: JournalEntry = { at: iso(now), ...(orderId !== undefined && { orderId }), what, ...more };
   const journal = [...of.journal, entry];

@@ -38,7 +38,7 @@ export function openRun(): EntityRun {
 interface Turns {
   /** Does what is due, and brings announcements and what operators see in line. */
   act: () => Promise<void>;
-  /** Reads from the service what a signal may have said that nobody could decrypt. */
+  /** Reads from the service what a signal that could not be decrypted may have reported. */
   readDropped?: () => Promise<void>;
   /** Nothing is left to wait for. */
   isOver: () => boolean;

@@ -177,7 +177,7 @@ export function carryOut(run: KitOrderRun, commandOf: () => CheckedCommand): Pro
   });
 }
 
-/** The case file says who tried: an answer that was lost may have been that it is done. */
+/** The case file says who tried: the answer that was lost may have said that it was done. */
 function noteFailed(chain: Chain, { decided: { status, by }, orderId }: CheckedCommand, error: unknown): never {
   const { type } = refusalOf(error);
   if (by !== undefined) note(chain, `${words(status)}: failed with ${type}`, Date.now(), orderId, { by });

@@ -563,8 +563,8 @@ describe('who calls', () => {
     vi.stubEnv('NODE_ENV', 'production');
     const refused = await connectedWith('orders list');
     expect(refused).toMatchObject({ code: 2, options: [] });
-    expect(refused.stderr).toMatch(/^UsageError: .*set LABOPS_ACTOR, or use --actor, to your id \(never a name\)/);
-    expect((await connectedWith('users delete user-1')).stderr).toMatch(/^UsageError: Say who you are/);
+    expect(refused.stderr).toMatch(/^UsageError: .*give your id, never a name, as --actor or LABOPS_ACTOR/);
+    expect((await connectedWith('users delete user-1')).stderr).toMatch(/^UsageError: No actor is given/);
     vi.stubEnv('LABOPS_ACTOR', 'nurse-7');
     expect((await connectedWith('orders list')).options).toMatchObject([{ actor: 'nurse-7' }]);
     expect((await connectedWith('orders list --actor nurse-8')).options).toMatchObject([{ actor: 'nurse-8' }]);
@@ -598,7 +598,7 @@ describe('who calls', () => {
       { at, what: 'labops match-reviews show' },
     ]);
     vi.stubEnv('NODE_ENV', 'production');
-    expect((await connectedWith('orders show order-1')).stderr).toMatch(/Say who you are/);
+    expect((await connectedWith('orders show order-1')).stderr).toMatch(/No actor is given/);
     expect((await readFile(file, 'utf8')).trimEnd().split('\n')).toEqual(lines);
     vi.stubEnv('NODE_ENV', 'test');
     vi.stubEnv('LABOPS_READS_FILE', join(folder, 'nowhere', 'reads.jsonl'));

@@ -211,7 +211,7 @@ test('the key that the worker lacks is named by everything that waits for it', a
 test('a start of another workflow is said to be one: no key would help', async () => {
   const moved = await encrypted(1, ours, place('another'));
   await expect(runWith('optional').start(moved)).rejects.toThrow(
-    'the start of this workflow cannot be read: it was encrypted for another place',
+    'the start of this workflow cannot be read: it was encrypted for another workflow or namespace',
   );
 });
 
