@@ -1,54 +1,66 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/**
- * Folders and files in the order in which they start; a file that is not named here starts with its folder. The longest start first, or
- * the last one runs alone while a core is idle. Measured.
- */
-const waiting = [
-  'test/e2e/demo.test.ts',
-  'test/e2e/worker-faults.test.ts',
-  'test/e2e/faults.test.ts',
-  'test/e2e/calls-end.test.ts',
-  'test/e2e/reports.test.ts',
-  'test/e2e/metrics.test.ts',
-  'test/integration/client-package.test.ts',
-  'test/e2e/',
-  'test/integration/',
-];
+/** How many seconds a file takes beside others on two cores, roughly: of a file that is not named here, of its folder. */
+const seconds: Readonly<Record<string, number>> = {
+  'test/e2e/demo.test.ts': 270,
+  'test/e2e/worker-faults.test.ts': 260,
+  'test/e2e/calls-end.test.ts': 120,
+  'test/e2e/faults.test.ts': 95,
+  'test/e2e/metrics.test.ts': 85,
+  'test/e2e/reports.test.ts': 70,
+  'test/e2e/orders-outages.test.ts': 65,
+  'test/e2e/command-line.test.ts': 55,
+  'test/e2e/encryption.test.ts': 53,
+  'test/e2e/releases.test.ts': 50,
+  'test/e2e/': 25,
+  'test/integration/client-package.test.ts': 65,
+  'test/integration/process-start.test.ts': 50,
+  'test/integration/codec-server.test.ts': 37,
+  'test/integration/': 10,
+  'test/workflow/full-server.test.ts': 195,
+  'test/workflow/continuing.test.ts': 45,
+  'test/workflow/': 12,
+  'test/replay/': 25,
+  'test/store/opening.test.ts': 47,
+  'test/store/': 4,
+  'test/unit/checks.test.ts': 155,
+  'test/unit/generated-pages.test.ts': 95,
+  'test/unit/model/lifecycle.test.ts': 93,
+  'test/unit/api-docs.test.ts': 88,
+  'test/unit/lives/lives.test.ts': 82,
+  'test/unit/service-check/service-check.test.ts': 59,
+  'test/unit/report-file/remote-file.test.ts': 38,
+  'test/unit/service/reports.test.ts': 30,
+  'test/unit/': 2,
+};
 
-const computing = [
-  'test/unit/checks.test.ts',
-  'test/unit/generated-pages.test.ts',
-  'test/unit/model/',
-  'test/unit/lives/',
-  'test/unit/api-docs.test.ts',
-  'test/workflow/full-server.test.ts',
-  'test/store/opening.test.ts',
-  'test/workflow/continuing.test.ts',
-  'test/workflow/cold-worker.test.ts',
-  'test/store/deletion.test.ts',
-  'test/replay/',
-  'test/workflow/',
-  'test/store/',
-  'test/unit/',
-];
-
 /**
- * Files that wait for processes, evenly mixed with files that compute: so neither a core is idle nor a server starved.
- * Vitest sorts by the durations of the last run, which a fresh clone does not have, and else by the size of the files.
+ * Files that wait for processes, evenly mixed with files that compute, so that neither a core is idle nor a server starved; of both kinds
+ * the longest first, or the last one would run alone. Vitest knows durations only from an earlier run, which a fresh clone does not have.
  */
 export class Mixed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const bySize = await super.sort(files);
-    const placed = [waiting, computing].flatMap((order) => {
-      const those = bySize.filter((file) => placeIn(order, file) !== -1);
-      const sorted = those.toSorted((one, other) => placeIn(order, one) - placeIn(order, other));
-      return sorted.map((file, index) => ({ file, at: index / sorted.length }));
-    });
+    const waits = (file: TestSpecification) => /\/test\/(e2e|integration)\//.test(file.moduleId);
+    const placed = [bySize.filter(waits), bySize.filter((file) => !waits(file))].flatMap(placesOf);
     return placed.toSorted((one, other) => one.at - other.at).map(({ file }) => file);
   }
 }
 
-function placeIn(order: readonly string[], { moduleId }: TestSpecification): number {
-  return order.findIndex((path) => moduleId.includes(`/${path}`));
+/** Each with the share of the time of all that has passed before it. */
+function placesOf(files: TestSpecification[]): { file: TestSpecification; at: number }[] {
+  const whole = files.reduce((sum, file) => sum + secondsOf(file), 0);
+  let before = 0;
+  return files
+    .toSorted((one, other) => secondsOf(other) - secondsOf(one))
+    .map((file) => {
+      const at = before / whole;
+      before += secondsOf(file);
+      return { file, at };
+    });
+}
+
+function secondsOf({ moduleId }: TestSpecification): number {
+  const name = Object.keys(seconds).find((path) => moduleId.includes(`/${path}`));
+  return name === undefined ? 1 : (seconds[name] ?? 1);
 }

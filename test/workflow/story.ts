@@ -317,12 +317,16 @@ export class Stage {
     return this.environment().client.workflow.getHandle(workflowId).result() as Promise<Result>;
   }
 
-  /** Cancels a workflow that is still running, and waits until it has ended. */
+  /** Cancels a workflow that is still running, and waits until it has ended. The deletion of its user may have erased it since. */
   async cancelIfRunning(workflowId: string): Promise<void> {
     const workflow = this.temporal.workflow.getHandle(workflowId);
-    if ((await workflow.describe()).status.name !== 'RUNNING') return;
-    await workflow.cancel();
-    await this.end(workflowId);
+    try {
+      if ((await workflow.describe()).status.name !== 'RUNNING') return;
+      await workflow.cancel();
+      await this.end(workflowId);
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
   }
 
   /** Waits until a workflow ends that may fail, or that was never started. */
