@@ -215,8 +215,9 @@ describe('an upload that fails', () => {
       const error = await rejection(reports.createJob({ userId: user, file: large(20_000_000).file }));
       names.push((error as Error).name);
     }
-    // The rest found the connection reset; then the job does not exist either.
-    expect(names.filter((name) => name === 'ServiceRefused').length).toBeGreaterThan(20);
+    // The rest found the connection reset; then the job does not exist either. Without the turns of the loop hardly one is read, with them about
+    // 20 on a busy machine.
+    expect(names.filter((name) => name === 'ServiceRefused').length).toBeGreaterThan(10);
     expect(new Set(names).size).toBeLessThanOrEqual(2);
     expect(names).not.toContain('AnswerLost');
   });
