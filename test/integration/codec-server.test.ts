@@ -211,6 +211,15 @@ describe('access to the codec server', () => {
     const open = await serve({ CODEC_ENCODE_TOKEN: writing });
     expect(await post(`${open}/encode`, body, { 'x-namespace': 'labs' })).toMatchObject({ status: 401 });
   });
+
+  test('to encode nothing, as the command line asks before a query, takes the right to read', async () => {
+    const nothing = { 'x-namespace': 'labs' };
+    expect(await post(`${await serve()}/encode`, {}, nothing)).toMatchObject({ status: 200, payloads: [] });
+    const url = await serve({ CODEC_TOKEN: token });
+    expect(await post(`${url}/encode`, {}, nothing)).toMatchObject({ status: 401 });
+    const reader = { ...nothing, authorization: `Bearer ${token}` };
+    expect(await post(`${url}/encode`, {}, reader)).toMatchObject({ status: 200, payloads: [] });
+  });
 });
 
 test('each request that is converted is a line of the log: who asked, what, how many and with which keys', async () => {
