@@ -3,7 +3,7 @@
 /** The doc comment above what `declared` matches; a comment for maintainers may stand between the two. */
 export function docCommentOf(declared: string, source: string): string {
   const above = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\n(?: *//.*\\n)* *${declared}`).exec(source)?.[1];
-  if (above === undefined) throw new Error(`There is no doc comment above ${declared}`);
+  if (above === undefined) throw new Error(`Nothing documents ${declared}`);
   return above
     .replaceAll(/^ *\* ?/gm, '')
     .replaceAll(/\s+/g, ' ')

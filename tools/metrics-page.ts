@@ -57,7 +57,7 @@ While the workflows cannot be counted, the last numbers are shown for 10 minutes
   },
   {
     title: 'The codec server',
-    text: 'It serves any task queue, so there is no label `task_queue`.',
+    text: 'It serves any task queue, so its metrics have no `task_queue`.',
     declare: observeConversions,
   },
 ];

@@ -33,8 +33,8 @@ const showEveryMs = 5_000;
 /**
  * Streams the file to the service and reports the progress. Nothing is buffered: a chunk is read when the connection
  * has taken the one before it. The service makes a job of every file that it gets and knows no key of ours, so nothing
- * is sent if an earlier run may have made one; after a lost answer the workflow looks for its job before it uploads again
- * before it uploads again.
+ * is sent if an earlier run may have made one; after a lost answer the workflow looks for its job before it
+ * uploads again.
  */
 export async function uploadFile(dependencies: ActivityDependencies, input: UploadReport): Promise<UploadAnswer> {
   const { creationTimeout, uploadTimeout, reference, looksBack } = input;
