@@ -7,6 +7,7 @@ import { addressAndWay, throughProxy, reconnection } from '../client/temporal-co
 import { isWorthALine } from '../client/webhooks/endpoint.js';
 import { readEncryption } from '../client/config.js';
 import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
+import type { LiveKeys } from '../client/encryption/live-keys.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import { type IngressConfig, readIngressConfig } from './settings/config.js';
 import { dataConverterOf, liveKeys } from './encryption.js';
@@ -32,6 +33,8 @@ const connecting = {
 interface Given {
   /** A store that the caller has opened, and closes, instead of the one of DATABASE_URL. */
   opened?: HealthDataStore | undefined;
+  /** The encryption keys, if the caller follows them already; its end stops that. */
+  keys?: LiveKeys | undefined;
   /** Its bounds for connections. */
   limits?: HttpLimits;
   /** The server of its metrics and health. */
@@ -53,8 +56,8 @@ export interface RunningIngress {
 }
 
 /** The keys that can be replaced while the process runs, until `unfollow`. */
-async function following(connection: Connection, config: IngressConfig, log: Logger) {
-  const keys = await liveKeys(config, log);
+async function following(connection: Connection, config: IngressConfig, log: Logger, given: Given) {
+  const keys = given.keys ?? (await liveKeys(config, log));
   const unfollowApiKey = followApiKey(connection, config.temporal, log);
   const unfollow = (): void => {
     unfollowApiKey();
@@ -75,7 +78,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
   const { namespace, connection: options } = config.temporal;
   const { opened, limits = httpLimits, monitoring, tracing } = given;
   const connection = Connection.lazy(throughProxy({ ...options, ...connecting }));
-  const { keys, unfollow } = await following(connection, config, log);
+  const { keys, unfollow } = await following(connection, config, log, given);
   const store = await storeOf({ ...config, keys }, opened, log);
   const observed = monitoring && observeWebhooks(monitoring.registry);
   // Not the configuration's: where nothing is set, a handler without keys asks whether the workers encrypt.

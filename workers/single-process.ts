@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import type { LiveKeys } from '../client/encryption/live-keys.js';
 import { type HealthDataStore, openStore } from '../store/health-data-store.js';
 import { DirectoryInUse, DirectoryOpenToOthers } from '../store/directory-lock.js';
 import { StoreFailed } from '../store/database.js';
@@ -22,10 +22,11 @@ async function main(): Promise<void> {
   const sdk = monitoring && (await sdkMetrics());
   installRuntime(config.worker, log, sdk);
   const requested = shutdownRequested();
-  const store = await openedStore(config, log);
+  const keys = await liveKeys(config.worker, log);
+  const store = await openedStore(config, keys);
   const tracing = await startTracing(config.worker, 'single-process', log);
-  const worker = await startWorker(config.worker, log, { opened: store, monitoring, sdk, tracing });
-  const ingress = await startIngress(config.ingress, log, { opened: store, monitoring, tracing });
+  const worker = await startWorker(config.worker, log, { opened: store, keys, monitoring, sdk, tracing });
+  const ingress = await startIngress(config.ingress, log, { opened: store, keys, monitoring, tracing });
   const { healthDataPort } = config;
   const reading =
     store && healthDataPort !== undefined ? await startHealthDataReading(store, healthDataPort) : undefined;
@@ -41,10 +42,13 @@ async function main(): Promise<void> {
   log.info('worker and ingress stopped');
 }
 
-async function openedStore({ store, worker }: SingleProcessConfig, log: Logger): Promise<HealthDataStore | undefined> {
+async function openedStore(
+  { store, worker }: SingleProcessConfig,
+  keys: LiveKeys | undefined,
+): Promise<HealthDataStore | undefined> {
   if (!store) return undefined;
   try {
-    return await openStore(store, storeOptions({ ...worker, keys: await liveKeys(worker, log) }));
+    return await openStore(store, storeOptions({ ...worker, keys }));
   } catch (error) {
     const isKnown = [StoreFailed, DirectoryInUse, DirectoryOpenToOthers].some((known) => error instanceof known);
     if (!(error instanceof Error && isKnown)) throw error;

@@ -17,6 +17,7 @@ import { addressAndWay } from '../client/temporal-connection.js';
 import { connectionFault } from '../client/reachability.js';
 import { connectionRemedy } from '../client/temporal-errors.js';
 import { proxyFor } from '../service/http/proxy.config.js';
+import type { LiveKeys } from '../client/encryption/live-keys.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import { activityDependencies } from './worker/activity-dependencies.js';
 import { workflowBundle } from './bundle.js';
@@ -59,14 +60,15 @@ interface RunningWorker {
  * Starts the worker in this process: connects, ensures the search attributes, and polls the task queue. It also starts
  * without its database: work that needs it is retried.
  *
- * @param given `opened`: a store that the caller has opened, and closes, instead of the one of DATABASE_URL; `monitoring`: where
+ * @param given `opened`: a store that the caller has opened, and closes, instead of the one of DATABASE_URL; `keys`: the encryption
+ * keys, if the caller follows them already, which its end stops; `monitoring`: where
  * it shows its metrics and health, and with `sdk` those of the SDK; `tracing`: the traces that it adds to
  * @throws StartFailed in one line if Temporal cannot be reached or the namespace cannot be used
  */
 export async function startWorker(
   config: WorkerConfig,
   log: Logger,
-  given: { opened?: HealthDataStore | undefined } & Observing = {},
+  given: { opened?: HealthDataStore | undefined; keys?: LiveKeys | undefined } & Observing = {},
 ): Promise<RunningWorker> {
   for (const warning of config.warnings) log.warn(warning);
   const connection = await connect(config.temporal);
@@ -83,10 +85,10 @@ async function poll(
   connection: NativeConnection,
   config: WorkerConfig,
   log: Logger,
-  { opened, ...observing }: Parameters<typeof startWorker>[2] & object,
+  { opened, keys: followed, ...observing }: Parameters<typeof startWorker>[2] & object,
 ): Promise<RunningWorker> {
   const { namespace } = config.temporal;
-  const keys = await liveKeys(config, log);
+  const keys = followed ?? (await liveKeys(config, log));
   const store = await storeOf({ ...config, keys }, opened, log);
   const conversion = dataConverterOf(keys, log);
   const { monitoring, tracing } = observing;
