@@ -31,9 +31,14 @@ export function withPayloadLimit(temporal: Client): Client {
   return derivedClient(temporal, { dataConverter: { ...loadedDataConverter, payloadCodecs } });
 }
 
+/** The identity that the SDK gives a client. */
+export function usualIdentity(): string {
+  return `${process.pid}@${hostname()}`;
+}
+
 /** A client whose calls show the actor, unless the given one has an identity of its own. */
 export function withIdentityOf(temporal: Client, actor: string | undefined): Client {
-  const isUsual = temporal.options.identity === `${process.pid}@${hostname()}`;
+  const isUsual = temporal.options.identity === usualIdentity();
   return actor === undefined || !isUsual ? temporal : derivedClient(temporal, { identity: actor });
 }
 

@@ -14,6 +14,8 @@ const purpose = 'lab-operations: references of deleted users';
  */
 export class ReferenceHashes {
   readonly #keys: ReferenceKeys;
+  /** Once for each key: an event without a user may name a thousand references. */
+  readonly #derived = new WeakMap<KeyObject, Buffer>();
 
   constructor(keys: ReferenceKeys = []) {
     this.#keys = keys;
@@ -27,9 +29,12 @@ export class ReferenceHashes {
   /** The hashes of it that tombstones may have stored, under every key. */
   all(reference: string): string[] {
     const keys = typeof this.#keys === 'function' ? this.#keys() : this.#keys;
-    return keys.map(({ key }) => {
-      const derived = Buffer.from(hkdfSync('sha256', key, '', purpose, 32));
-      return createHmac('sha256', derived).update(reference).digest('hex');
-    });
+    return keys.map(({ key }) => createHmac('sha256', this.#derivedFrom(key)).update(reference).digest('hex'));
+  }
+
+  #derivedFrom(key: KeyObject): Buffer {
+    const derived = this.#derived.get(key) ?? Buffer.from(hkdfSync('sha256', key, '', purpose, 32));
+    this.#derived.set(key, derived);
+    return derived;
   }
 }

@@ -38,13 +38,10 @@ export async function requireTables(database: Database): Promise<void> {
  * @throws StoreFailed when the database cannot be reached or refuses; TablesOutdated, DatabaseNotUtf8
  */
 export async function migrateDatabase(databaseUrl: string): Promise<Migrated> {
-  const database = postgres(databaseUrl, 1);
-  try {
+  return briefly(databaseUrl, async (database) => {
     await lacksTables(database);
-    return await migrate(database);
-  } finally {
-    await database.close();
-  }
+    return migrate(database);
+  });
 }
 
 /** True if something is missing that this user may make. @throws TablesOutdated, DatabaseNotUtf8 */
@@ -60,10 +57,17 @@ async function lacksTables(database: Database): Promise<boolean> {
  * @throws StoreFailed when the database cannot be reached or refuses; DatabaseNotUtf8
  */
 export async function readSchemaState(databaseUrl: string): Promise<SchemaState> {
+  return briefly(databaseUrl, async (database) => {
+    await requireUtf8(database);
+    return schemaState(database);
+  });
+}
+
+/** Opens the database for this work alone. */
+async function briefly<Result>(databaseUrl: string, work: (database: Database) => Promise<Result>): Promise<Result> {
   const database = postgres(databaseUrl, 1);
   try {
-    await requireUtf8(database);
-    return await schemaState(database);
+    return await work(database);
   } finally {
     await database.close();
   }

@@ -7,8 +7,9 @@ import { z } from 'zod';
 import { isWorthALine } from '../client/webhooks/endpoint.js';
 import {
   createPayloadCodec,
-  encryptedEncoding,
   EncryptionKeyUnknown,
+  isEncrypted,
+  keyIdOf,
   PayloadNotAuthentic,
 } from '../client/encryption/payload-codec.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
@@ -215,12 +216,7 @@ function isReadable(converted: Payload | undefined): boolean {
 
 /** The keys of what was encrypted or decrypted, all of them this server's: another key's id may be any text. */
 function keyIdsOf(payloads: readonly Payload[]): string[] {
-  const encrypted = payloads.filter(({ metadata }) => textOf(metadata?.['encoding']) === encryptedEncoding);
-  return [...new Set(encrypted.map(({ metadata }) => textOf(metadata?.['encryption-key-id'])))];
-}
-
-function textOf(bytes: Uint8Array | null | undefined): string {
-  return Buffer.from(bytes ?? []).toString();
+  return [...new Set(payloads.filter(isEncrypted).map(keyIdOf))];
 }
 
 const longestUser = 200;

@@ -42,12 +42,17 @@ export function historyActivities({
   };
 }
 
+/** The query for a user's workflows, deletions excepted. */
+export function otherWorkflowsOf(userId: string): string {
+  return `${labUserIdKey.name} = '${canonicalId(userId)}' AND WorkflowType != '${deleteUserName}'`;
+}
+
 async function historiesOf(temporal: Client, userId: string): Promise<FoundHistories> {
   const found: FoundHistories = { runs: [], workflows: [], left: [] };
   // Nothing that goes into a query may end its quotes.
   if (!isAddressable(userId)) return found;
   const user = canonicalId(userId);
-  const runs = await listed(temporal, `${labUserIdKey.name} = '${user}' AND WorkflowType != '${deleteUserName}'`);
+  const runs = await listed(temporal, otherWorkflowsOf(userId));
   const ids = new Set(runs.map(({ workflowId }) => workflowId));
   for (const workflowId of ids) {
     // An ID has one open run at most, the latest: Temporal would terminate it.

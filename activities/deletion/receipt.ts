@@ -1,14 +1,13 @@
 import { createHash, createPublicKey, sign, type KeyObject } from 'node:crypto';
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
-import { deleteUserName, type ErasedHistories } from '../../protocol/deletion/messages.js';
+import type { ErasedHistories } from '../../protocol/deletion/messages.js';
 import type { LabService } from '../../service/lab-service.js';
 import type { DeletionReceipt, Reading, Remaining } from '../../protocol/deletion/receipt.js';
-import { canonicalId } from '../../protocol/ids.js';
-import { labUserIdKey } from '../../protocol/search-attributes.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { withStore } from '../dependencies.js';
 import { searched } from '../workflow-runs.js';
+import { otherWorkflowsOf } from './histories.js';
 import { userStandingAt, type UserStanding } from './users.js';
 
 export interface FinalDeletion {
@@ -62,8 +61,7 @@ async function userNow(service: LabService, userId: string): Promise<UserStandin
 }
 
 async function workflowsOf(temporal: Client, userId: string, histories: ErasedHistories | 'kept') {
-  const query = `${labUserIdKey.name} = '${canonicalId(userId)}' AND WorkflowType != '${deleteUserName}'`;
-  const runs = await searched(temporal, query);
+  const runs = await searched(temporal, otherWorkflowsOf(userId));
   const open = new Set(runs.flatMap(({ workflowId, closeTime }) => (closeTime === undefined ? [workflowId] : [])));
   const ended = new Set(runs.flatMap(({ workflowId }) => (open.has(workflowId) ? [] : [workflowId])));
   const erased = histories === 'kept' ? [] : histories.erased;

@@ -1,7 +1,6 @@
-import { hostname } from 'node:os';
 import type { Client, WorkflowClientInterceptor } from '@temporalio/client';
 import type { Encryption } from '../config.js';
-import { derivedClient, hasKeys } from '../payload-limit.js';
+import { derivedClient, hasKeys, usualIdentity } from '../payload-limit.js';
 import { EncryptionKeysMissing } from '../errors.js';
 
 /** The error without keys if encryption is required. */
@@ -75,7 +74,7 @@ async function isEncryptedBy({ connection, options }: Client, taskQueue: string)
 const suffix = ' (encrypts)';
 
 export function workerIdentity(encrypts: boolean): string {
-  return `${process.pid}@${hostname()}${encrypts ? suffix : ''}`;
+  return `${usualIdentity()}${encrypts ? suffix : ''}`;
 }
 
 export function isOfEncryptingWorker(identity: string | null | undefined): boolean {

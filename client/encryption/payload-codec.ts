@@ -92,8 +92,13 @@ export function createPayloadCodec(given: KeyRing | LiveKeys, options: PayloadCo
   };
 }
 
-function keyOf({ metadata }: Payload, ring: KeyRing): EncryptionKey | undefined {
-  const id = textOf(metadata?.[keyIdName]);
+/** The id of the key that an encrypted payload names: any text. */
+export function keyIdOf({ metadata }: Payload): string {
+  return textOf(metadata?.[keyIdName]);
+}
+
+function keyOf(payload: Payload, ring: KeyRing): EncryptionKey | undefined {
+  const id = keyIdOf(payload);
   return ring.find((key) => key.id === id);
 }
 
@@ -113,7 +118,7 @@ function encrypt(payload: Payload, { id, key }: EncryptionKey, { namespace, work
 function decrypt(payload: Payload, ring: KeyRing, here: Place | undefined): Payload {
   const { metadata, data } = payload;
   const found = keyOf(payload, ring);
-  if (!found) throw new EncryptionKeyUnknown(shown(textOf(metadata?.[keyIdName])));
+  if (!found) throw new EncryptionKeyUnknown(shown(keyIdOf(payload)));
   const { id, key } = found;
   const bytes = data ?? new Uint8Array();
   if (bytes.length < nonceBytes + tagBytes) throw new PayloadNotAuthentic(id);

@@ -61,6 +61,6 @@ function placesOf(files: TestSpecification[]): { file: TestSpecification; at: nu
 }
 
 function secondsOf({ moduleId }: TestSpecification): number {
-  const name = Object.keys(seconds).find((path) => moduleId.includes(`/${path}`));
-  return name === undefined ? 1 : (seconds[name] ?? 1);
+  const [, found = 1] = Object.entries(seconds).find(([path]) => moduleId.includes(`/${path}`)) ?? [];
+  return found;
 }

@@ -7,7 +7,11 @@ import { secretSettings, settings } from './settings.js';
 
 /** The settings that only `labops` reads. */
 const commandLineSettings = [
-  ...['LABOPS_ORG_ID', 'LABOPS_TEAM_ID', 'LABOPS_ENVIRONMENT', 'LABOPS_ACTOR', 'LABOPS_READS_FILE'],
+  'LABOPS_ORG_ID',
+  'LABOPS_TEAM_ID',
+  'LABOPS_ENVIRONMENT',
+  'LABOPS_ACTOR',
+  'LABOPS_READS_FILE',
 ];
 
 /** Temporal's own, which its SDK reads. */
