@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
-import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { temporalConfig } from '../../sandbox/temporal/config.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { downloadWithSdk } from '../../sandbox/temporal/download.js';
@@ -34,11 +34,11 @@ const report: Report = {
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lab-operations-servers-'));
+  // The first to be registered is the last to run, after the servers of the test have stopped; an afterEach would run before.
+  onTestFinished(() => rm(folder, { recursive: true }));
   await mkdir(bin());
   said = [];
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 /** The only folder on PATH. */
 function bin(): string {
