@@ -123,9 +123,7 @@ export class WorkerFailing extends unavailable(
   }
 }
 
-/**
- * Temporal cannot be reached, or not with this address, these credentials or this namespace. The message says which.
- */
+/** Temporal cannot be reached at this address, or is too busy. The message says which. */
 export class TemporalUnreachable extends unavailable(
   'TemporalUnreachable',
   'Read the message; `labops --help` lists the settings of the connection.',
@@ -133,7 +131,10 @@ export class TemporalUnreachable extends unavailable(
   static override readonly advises = true;
 }
 
-/** Temporal refuses the call itself, for example because the search attributes are not registered in the namespace. */
+/**
+ * Temporal refuses the call itself: the credentials are not valid, the namespace does not exist, or the search attributes are not
+ * registered in it.
+ */
 export class TemporalRefused extends misconfigured(
   'TemporalRefused',
   'Read the message. If search attributes are missing, start the worker, or restart it: it registers them, or says why it cannot.',

@@ -99,7 +99,7 @@ export function isPassing(error: unknown): boolean {
 /**
  * The client error for a call that Temporal did not answer, or refused; undefined for other errors.
  *
- * @param underWay what may continue nevertheless, and what to do: the last sentence of TemporalUnreachable
+ * @param underWay what may continue nevertheless, and what to do: the last sentence
  */
 export function temporalErrorOf(error: unknown, endpoint: Endpoint, underWay = ''): LabOperationsError | undefined {
   const { address, namespace } = endpoint;
@@ -109,13 +109,14 @@ export function temporalErrorOf(error: unknown, endpoint: Endpoint, underWay = '
   const isUnknownNamespace = grpcError !== undefined && /^namespace .*not found/i.test(grpcError.details);
   if (namespaceError instanceof NamespaceNotFoundError || isUnknownNamespace) {
     const message = `Temporal at ${address} has no namespace ${namespace}: create it, or correct TEMPORAL_NAMESPACE`;
-    return unreachable(message, underWay, error);
+    return new TemporalRefused(sentences(message, underWay), options);
   }
   if (!grpcError) return undefined;
   const { details } = grpcError;
   if (grpcError.code === code.unauthenticated || grpcError.code === code.permissionDenied) {
     const remedy = `check TEMPORAL_API_KEY or the certificate, and that it may use the namespace ${namespace}`;
-    return unreachable(`Temporal at ${address} refuses the credentials (${details}): ${remedy}`, underWay, error);
+    const message = `Temporal at ${address} refuses the credentials (${details}): ${remedy}`;
+    return new TemporalRefused(sentences(message, underWay), options);
   }
   const end = updateEndOf(error);
   if (end === 'failing') return new WorkerFailing(options);
@@ -148,7 +149,11 @@ export function noAnswerFromTemporal(
 }
 
 function unreachable(message: string, underWay: string, cause: unknown): TemporalUnreachable {
-  return new TemporalUnreachable(underWay === '' ? message : `${message}. ${underWay}`, { cause });
+  return new TemporalUnreachable(sentences(message, underWay), { cause });
+}
+
+function sentences(message: string, underWay: string): string {
+  return underWay === '' ? message : `${message}. ${underWay}`;
 }
 
 /** The cause, then the remedy. */

@@ -166,7 +166,7 @@ test('an error for a Temporal that is down, or a missing namespace, names it and
     () => strange.orders.list({ all: true }).next(),
   ]) {
     const { error } = await endOnce(call);
-    expect(error).toBeInstanceOf(errors.TemporalUnreachable);
+    expect(error).toBeInstanceOf(errors.TemporalRefused);
     expect((error as Error).message).toContain('has no namespace not-there');
   }
 });

@@ -18,10 +18,10 @@ test.each<[string, number, RegExp, string?]>([
   ['connect ECONNREFUSED', 14, notReached],
   ['Last error: SSL routines:wrong version number', 14, unsafe],
   ['self-signed certificate', 14, unsafe],
-  ['Request unauthorized.', 7, /refuses the credentials .+TEMPORAL_API_KEY .+namespace labs/],
-  ['no token', 16, /refuses the credentials .+TEMPORAL_API_KEY/],
+  ['Request unauthorized.', 7, /refuses the credentials .+TEMPORAL_API_KEY .+namespace labs/, 'TemporalRefused'],
+  ['no token', 16, /refuses the credentials .+TEMPORAL_API_KEY/, 'TemporalRefused'],
   ['namespace rate limit exceeded', 8, /is too busy .+call again later/],
-  ['Namespace labs is not found.', 5, /has no namespace labs: .+TEMPORAL_NAMESPACE/],
+  ['Namespace labs is not found.', 5, /has no namespace labs: .+TEMPORAL_NAMESPACE/, 'TemporalRefused'],
   [
     'search attribute LabPhase is not defined',
     3,

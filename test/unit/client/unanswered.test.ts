@@ -163,7 +163,7 @@ test('a watch outlasts a Temporal that does not answer, but not one that refuses
   const error = await rejection(link.watch({ minInterval: '100ms', maxInterval: '100ms' }).next());
   await close();
   expect((error as Error).message).toContain('refuses the credentials');
-  expect(error).toBeInstanceOf(errors.TemporalUnreachable);
+  expect(error).toBeInstanceOf(errors.TemporalRefused);
   // An answer that comes after its deadline is not seen.
   expect(queries).toBeGreaterThanOrEqual(3);
 });
