@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { checkedDescription, type ServiceDescription } from '../service/description.js';
 
 /*
  * What is read from files. Secrets may be in them, as container platforms mount them: a process's environment is visible in /proc and in
@@ -33,6 +34,19 @@ function contentOf(path: string): string {
       `names a file that cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`,
     );
   }
+}
+
+/** The service's description in a file, or every fault of it, each a text that follows the name of the setting or the option. */
+export function serviceDescriptionIn(file: string): ServiceDescription | string[] {
+  let content: unknown;
+  try {
+    content = JSON.parse(utf8Text(readFileSync(file)));
+  } catch (error) {
+    if (error instanceof NotUtf8) return [`names a file that is ${error.problem}`];
+    return [`names a file that ${error instanceof SyntaxError ? 'is not JSON' : 'cannot be read'}`];
+  }
+  const description = checkedDescription(content);
+  return Array.isArray(description) ? description.map((fault) => `names a file with a fault: ${fault}`) : description;
 }
 
 /** Bytes that are not UTF-8. `problem` completes a sentence after "is", and quotes nothing. */

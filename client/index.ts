@@ -217,5 +217,6 @@ export type { WebhookPlace } from '../service/management/webhooks.js';
 
 /* Calls of the lab service without a workflow in between */
 export { createLabService, type LabService } from '../service/lab-service.js';
+export type { ServiceDescription } from '../service/description.js';
 export type { ServiceConfig } from '../service/http/http.js';
 export type { CallObserver, ObservedCall } from '../service/http/http.js';

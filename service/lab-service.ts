@@ -1,7 +1,8 @@
 import { type Appointments, createAppointments } from './appointment/appointments.js';
 import { type CentreDirectory, createCentreDirectory } from './appointment/centres.js';
 import { type Documents, createDocuments } from './documents.js';
-import { createTransport, type ServiceConfig, type Transport } from './http/http.js';
+import { checkedDescription } from './description.js';
+import { type AddressedConfig, createTransport, type ServiceConfig, type Transport } from './http/http.js';
 import { type LabTests, createLabTests } from './lab-tests.js';
 import { type Installation, usualInstallation } from './installation.js';
 import { type Links, createLinks } from './link/link.js';
@@ -40,7 +41,8 @@ export interface LabService {
   close(): Promise<void>;
 }
 
-export function createLabService(config: ServiceConfig): LabService {
+export function createLabService(serviceConfig: ServiceConfig): LabService {
+  const config = addressed(serviceConfig);
   const transport = createTransport(config);
   const { managementBaseUrl: baseUrl } = config;
   // The first has reported the warnings about the configuration.
@@ -64,6 +66,24 @@ export function createLabService(config: ServiceConfig): LabService {
     close: async () => {
       await Promise.all([transport.close(), management.close()]);
     },
+  };
+}
+
+/** Puts what the description says where the configuration says nothing. @throws TypeError */
+function addressed({ description = {}, environment = '', ...config }: ServiceConfig): AddressedConfig {
+  const described = checkedDescription(description);
+  if (Array.isArray(described)) throw new TypeError(`description: ${described.join('; ')}`);
+  const { brand, ordersPath, usersPath, createOrderPath, managementBaseUrl, addresses = {} } = described;
+  const baseUrl = config.baseUrl ?? addresses[environment];
+  if (baseUrl === undefined) throw new TypeError('baseUrl is missing, and no environment of a description is named');
+  return {
+    ...config,
+    baseUrl,
+    brand: config.brand ?? brand,
+    ordersPath: config.ordersPath ?? ordersPath,
+    usersPath: config.usersPath ?? usersPath,
+    createOrderPath: config.createOrderPath ?? createOrderPath,
+    managementBaseUrl: config.managementBaseUrl ?? managementBaseUrl,
   };
 }
 

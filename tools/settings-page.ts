@@ -59,7 +59,7 @@ function required(): string {
   return [
     ...always,
     `- Codec server: ${linked('LABOPS_ENCRYPTION_KEYS')}`,
-    `- Worker: ${linked('SERVICE_BASE_URL')}, or ${linked('SERVICE_ENVIRONMENT')} with that environment's address`,
+    `- Worker: ${linked('SERVICE_BASE_URL')}, or ${linked('SERVICE_DESCRIPTION')} and ${linked('SERVICE_ENVIRONMENT')}`,
     '',
     `The worker starts without these, but work then waits for a decision: ${linked('NOTIFY_URL')} and`,
     `${linked('NOTIFY_SECRET')}, or ${linked('NOTIFICATIONS')}=off; ${linked('DATABASE_URL')}, or ${linked('HEALTH_DATA')}=off.`,
@@ -75,10 +75,15 @@ function linked(name: string): string {
 }
 
 function entryOf(name: string, schema: z.ZodType): string[] {
-  const { description = '', more, without: absent } = schema.meta() ?? {};
+  const { description = '', more, without: absent, field } = schema.meta() ?? {};
   const usual = defaultOf(schema);
   const ending = usual === undefined ? absent && `Without it: ${absent}.` : `Default: \`${usual}\`.`;
-  const facts = [`Read by: ${readersOf(name).join(', ')}.`, ending ?? (isRequired(schema) ? 'Required.' : undefined)];
+  const place = field && `Field of the description: \`${field}\`.`;
+  const facts = [
+    `Read by: ${readersOf(name).join(', ')}.`,
+    place,
+    ending ?? (isRequired(schema) ? 'Required.' : undefined),
+  ];
   return [
     `### ${name}`,
     [sentence(description), more].filter((part) => part !== undefined).join(' '),

@@ -8,7 +8,7 @@ import { type Finding, linesOf, notChecked, ok, runChecks, type Verdict } from '
 import { notificationTarget } from './doctor/notification-target.js';
 import { installations } from './doctor/installations.js';
 import * as server from './doctor/server.js';
-import { serviceKey, webhookEndpoint } from './doctor/service.js';
+import { labService, webhookEndpoint } from './doctor/service.js';
 import { currentRelease, failingWorkflows, placingStop, pollers, reconciliation } from './doctor/workers.js';
 import type { WorkerConfig } from './settings/config.js';
 import { isProgram } from './process.js';
@@ -36,7 +36,7 @@ const namespaceChecks: Checks<[server.Temporal, WorkerConfig]> = [
 
 const otherChecks: Checks<[Subject]> = [
   ['database', ({ worker }) => database(worker)],
-  ['lab service', ({ worker }) => serviceKey(worker.service)],
+  ['lab service', ({ worker }) => labService(worker.service)],
   ['clock (service)', ({ worker }) => clockOfService(worker.service)],
   ['webhook endpoint', ({ worker, place, ingress }) => webhookEndpoint(worker.service, place, ingress?.webhookSecrets)],
   [

@@ -1,4 +1,5 @@
-import type { ServiceConfig, WebhookPlace } from '../../client/index.js';
+import { readFileSync } from 'node:fs';
+import type { ServiceConfig, ServiceDescription, WebhookPlace } from '../../client/index.js';
 
 /** The settings of the example, from the environment. */
 export interface BackendConfig {
@@ -31,16 +32,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): BackendConfig 
   };
 }
 
-/** The same settings as the worker's: deployments differ in their brand, which is in the header of the key, and in two paths. */
+/** The same settings as the worker's: a description says how the deployment differs. */
 function serviceOf(env: NodeJS.ProcessEnv): ServiceConfig {
-  const { SERVICE_BRAND: brand, SERVICE_ORDERS_PATH: ordersPath, SERVICE_USERS_PATH: usersPath } = env;
-  return {
-    baseUrl: required(env, 'SERVICE_BASE_URL'),
-    apiKey: required(env, 'SERVICE_API_KEY'),
-    ...(brand && { brand }),
-    ...(ordersPath && { ordersPath }),
-    ...(usersPath && { usersPath }),
-  };
+  const { SERVICE_DESCRIPTION: file, SERVICE_ENVIRONMENT: environment } = env;
+  const apiKey = required(env, 'SERVICE_API_KEY');
+  if (!file) return { apiKey, baseUrl: required(env, 'SERVICE_BASE_URL') };
+  const description = JSON.parse(readFileSync(file, 'utf8')) as ServiceDescription;
+  return { apiKey, description, ...(environment ? { environment } : { baseUrl: required(env, 'SERVICE_BASE_URL') }) };
 }
 
 /** The settings of `labops webhooks`. */

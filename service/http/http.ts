@@ -3,17 +3,25 @@ import type { Dispatcher } from 'undici';
 import { factsOf, readAnswer, readEnd, readPdf, readPdfStream, pdfFirstBytes } from './answers.js';
 import type { AnsweredCall, QueryValue, ServiceCall } from './calls.js';
 import { canonicalId } from '../canonical-id.js';
+import { baseAddress, defaultBrand, knownPaths, type ServiceDescription, serviceFields } from '../description.js';
 import { RequestInvalid, type CallFacts, ServiceError } from '../errors.js';
 import { type ExchangeLimits, type RawAnswer, exchange } from './exchange.js';
 import type { Installation } from '../installation.js';
-import { defaultBrand, keyFault, managementHeader, warnOfDeprecatedHeader } from './keys.js';
+import { keyFault, managementHeader, warnOfDeprecatedHeader } from './keys.js';
 import { connectionsTo } from './proxy.config.js';
 import { UploadBody } from './upload-body.js';
 
 /** How to reach and address one deployment of the lab service. Faults are thrown by `createTransport` as TypeError. */
 export interface ServiceConfig {
-  /** Address of the environment, `https://…`; a path in it is kept and put before every path. No default: none is built in. */
-  baseUrl: string;
+  /**
+   * Address of the environment, `https://…`; a path in it is kept and put before every path. Default: that of `environment` in
+   * `description`; none is built in.
+   */
+  baseUrl?: string | undefined;
+  /** The content of the deployment's description, which `npm run service-check` writes. The other fields here take precedence. */
+  description?: ServiceDescription;
+  /** The name of the environment in `description.addresses`. */
+  environment?: string;
   /**
    * Team API key, sent as `x-<brand>-api-key`. A management key is not a team API key (specification, Authentication).
    */
@@ -22,7 +30,7 @@ export interface ServiceConfig {
    * The deployment's brand in `x-<brand>-api-key` and `x-<brand>-link-token`. Default `service`, as in the
    * specification.
    */
-  brand?: string;
+  brand?: string | undefined;
   /** Management key, sent as `X-Management-Key` to the management API only. Without it such calls are `RequestInvalid`. */
   managementKey?: string | undefined;
   /** Address of the management API, if it has its own. Default `baseUrl`; the address is not documented. */
@@ -42,11 +50,11 @@ export interface ServiceConfig {
   /** The name of this installation, then its former names; see `Installation`. Default `default`, which is not for production. */
   installation?: Installation;
   /** Path of the order list. Default `/orders`, as the specification writes; `/v3/orders` for a deployment that differs. */
-  ordersPath?: string;
+  ordersPath?: string | undefined;
   /** Path of the user list. Default `/v2/user/` with its slash, as the specification writes. */
-  usersPath?: string;
+  usersPath?: string | undefined;
   /** Path of order creation. Default `/v3/order`; the specification also lists `/v3/order/create`. */
-  createOrderPath?: string;
+  createOrderPath?: string | undefined;
   /**
    * `documented` refuses orders and registrations whose names, zip codes or countries laboratories are documented to reject, before
    * anything is sent. Default `service`: it decides.
@@ -110,7 +118,12 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-export function createTransport(config: ServiceConfig): Transport {
+/** With an address. What a description says is in its fields. */
+export interface AddressedConfig extends Omit<ServiceConfig, 'description' | 'environment'> {
+  baseUrl: string;
+}
+
+export function createTransport(config: AddressedConfig): Transport {
   const base = checkedConfig(config);
   warnOfDeprecatedHeader(config);
   const { dispatcher, through } = connectionsTo(base.origin, {
@@ -145,9 +158,9 @@ export function createTransport(config: ServiceConfig): Transport {
 
   return {
     paths: {
-      orders: config.ordersPath ?? '/orders',
-      users: config.usersPath ?? '/v2/user/',
-      createOrder: config.createOrderPath ?? '/v3/order',
+      orders: config.ordersPath ?? knownPaths.ordersPath[0],
+      users: config.usersPath ?? knownPaths.usersPath[0],
+      createOrder: config.createOrderPath ?? knownPaths.createOrderPath[0],
     },
     request: async (call) => readAnswer(call, await exchanged(call), keys),
     get: async (path, params, answer, options, more) => {
@@ -174,7 +187,7 @@ function pdfCall(call: ServiceCall): ServiceCall {
 }
 
 function dispatchOptions(
-  config: ServiceConfig,
+  config: AddressedConfig,
   base: { origin: string; path: string },
   call: ServiceCall,
   upload: UploadBody | undefined,
@@ -216,7 +229,7 @@ function dispatchOptions(
   return { ...options, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(call.body) };
 }
 
-function authentication(config: ServiceConfig, call: ServiceCall): Record<string, string> {
+function authentication(config: AddressedConfig, call: ServiceCall): Record<string, string> {
   const { auth = 'team' } = call;
   const brand = (config.brand ?? defaultBrand).toLowerCase();
   if (auth === 'team') return { [`x-${brand}-api-key`]: config.apiKey };
@@ -250,18 +263,15 @@ function queryString(query: Record<string, QueryValue> = {}): string {
 }
 
 /** Throws for a configuration that could never work; its message does not repeat a key. */
-function checkedConfig(config: ServiceConfig): { origin: string; path: string } {
-  const url = URL.canParse(config.baseUrl) ? new URL(config.baseUrl) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search + url.hash + url.username !== '') {
-    throw new TypeError('baseUrl must be an http or https address without query, fragment and credentials');
-  }
-  if (!/^[a-z0-9-]+$/i.test(config.brand ?? defaultBrand))
-    throw new TypeError('brand must be one word of letters, digits and hyphens');
+function checkedConfig(config: AddressedConfig): { origin: string; path: string } {
+  const base = baseAddress.safeParse(config.baseUrl);
+  if (base.error) throw new TypeError(`baseUrl ${base.error.issues[0]?.message}`);
+  const url = new URL(base.data);
   const fault = keyFault(config);
   if (fault !== undefined) throw new TypeError(`${fault.key} ${fault.problem}`);
-  for (const name of ['ordersPath', 'usersPath', 'createOrderPath'] as const) {
-    if (!/^\/[^?#\s{}]*$/.test(config[name] ?? '/'))
-      throw new TypeError(`${name} must be a path that begins with a slash`);
+  for (const name of ['brand', 'ordersPath', 'usersPath', 'createOrderPath'] as const) {
+    const { error } = serviceFields[name].optional().safeParse(config[name]);
+    if (error) throw new TypeError(`${name} ${error.issues[0]?.message}`);
   }
   for (const name of numericOptions) {
     const value = config[name] ?? 1;

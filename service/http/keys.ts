@@ -1,15 +1,14 @@
+import { defaultBrand } from '../description.js';
+
 /** The key settings of `ServiceConfig`; see there. */
 interface KeyConfig {
   apiKey: string;
   managementKey?: string | undefined;
   keyPrefixes?: { team?: string | undefined; management?: string | undefined };
-  brand?: string;
+  brand?: string | undefined;
   deprecatedManagementHeader?: boolean;
   warn?: (warning: string) => void;
 }
-
-/** The brand in the header names if the deployment has no other: the specification's. */
-export const defaultBrand = 'service';
 
 /** The fault of a key, as a text that follows its name and does not repeat it. */
 export interface KeyFault {

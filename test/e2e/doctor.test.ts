@@ -250,6 +250,14 @@ const planted: Record<string, Planted> = {
     ...{ check: 'lab service', says: /does not take the key/, remedy: /SERVICE_API_KEY/ },
     env: () => ({ SERVICE_API_KEY: 'sk_test_other' }),
   },
+  'lists of orders and users at other paths': {
+    ...{
+      check: 'lab service',
+      says: /^The list of orders is not at \/v9\/orders \(404\)\. The list of users is not at/,
+    },
+    remedy: /^Set SERVICE_ORDERS_PATH=\/orders and SERVICE_USERS_PATH=\/v2\/user\/, /,
+    env: () => ({ SERVICE_ORDERS_PATH: '/v9/orders', SERVICE_USERS_PATH: '/v9/users' }),
+  },
   'an endpoint for webhooks that is disabled': {
     ...{ check: 'webhook endpoint', says: /is disabled/, remedy: /labops webhooks enable/ },
     plant: () => service.management.webhooks.update(place, endpointId, { disabled: true }),

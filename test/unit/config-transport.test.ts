@@ -20,7 +20,6 @@ describe('plain http', () => {
 
   test.each<[string, string, Env?]>([
     ['SERVICE_BASE_URL', 'http://api.example.com'],
-    ['SERVICE_URL_SANDBOX_EU', 'http://10.1.2.3:4010', { SERVICE_BASE_URL: '', SERVICE_ENVIRONMENT: 'sandbox-eu' }],
     ['SERVICE_MANAGEMENT_URL', 'http://[2001:db8::1]/'],
     ['NOTIFY_URL', 'http://localhost.example.com/events', { NOTIFY_SECRET: secret }],
   ])('is refused for %s=%s, unless it is declared protected', (setting, url, env = {}) => {

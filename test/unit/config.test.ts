@@ -31,6 +31,17 @@ async function fileWith(content: string | Uint8Array): Promise<string> {
   return file;
 }
 
+const descriptionWith = async (content: unknown) => ({ SERVICE_DESCRIPTION: await fileWith(JSON.stringify(content)) });
+
+function errorOf(read: () => unknown): Error {
+  try {
+    read();
+  } catch (error) {
+    return error as Error;
+  }
+  return expect.unreachable('the settings were accepted');
+}
+
 describe('the worker', () => {
   // proves 211, 217, 225, 244, 313
   test('needs an address and a key of the service, and has a default for the rest', () => {
@@ -40,7 +51,6 @@ describe('the worker', () => {
       logLevel: 'info',
       monitoring: { host: '127.0.0.1' },
       shutdownGraceSeconds: 35,
-      addresses: {},
       allowsPlaintext: false,
       serviceSeconds: 30,
       service: {
@@ -100,25 +110,86 @@ describe('the worker', () => {
   });
 
   // proves 12-15
-  test.each([
-    ['production-us', 'SERVICE_URL_PRODUCTION_US'],
-    ['production-eu', 'SERVICE_URL_PRODUCTION_EU'],
-    ['sandbox-us', 'SERVICE_URL_SANDBOX_US'],
-    ['sandbox-eu', 'SERVICE_URL_SANDBOX_EU'],
-  ])('reads the address of the environment %s from %s, and none is built in', (environment, setting) => {
-    const env = { SERVICE_API_KEY: 'sk_invented', SERVICE_ENVIRONMENT: environment };
-    expect(faultsOf(() => readWorkerConfig(env))).toEqual({
-      [setting]: `is missing, but SERVICE_ENVIRONMENT is ${environment}`,
-    });
-    expect(readWorkerConfig({ ...env, [setting]: 'https://eu.example.com' }).service.baseUrl).toBe(
-      'https://eu.example.com',
-    );
-  });
+  test.each(['production-us', 'production-eu', 'sandbox-us', 'sandbox-eu'])(
+    'reads the address of the environment %s from the description, and none is built in',
+    async (environment) => {
+      const env = { SERVICE_API_KEY: 'sk_invented', SERVICE_ENVIRONMENT: environment };
+      expect(faultsOf(() => readWorkerConfig(env))).toEqual({
+        SERVICE_DESCRIPTION: 'is missing, but SERVICE_ENVIRONMENT is set',
+      });
+      const described = (name: string) => descriptionWith({ addresses: { [name]: 'https://eu.example.com' } });
+      expect(readWorkerConfig({ ...env, ...(await described(environment)) }).service.baseUrl).toBe(
+        'https://eu.example.com',
+      );
+      const other = { ...env, ...(await described('mars')) };
+      expect(faultsOf(() => readWorkerConfig(other))).toEqual({
+        SERVICE_ENVIRONMENT: 'is not in the `addresses` of the description',
+      });
+    },
+  );
 
-  test('takes no address beside an environment: nobody could see which of the two has no effect', () => {
-    const env = { SERVICE_ENVIRONMENT: 'sandbox-eu', SERVICE_URL_SANDBOX_EU: 'https://eu.example.com' };
+  test('takes no address beside an environment: nobody could see which of the two has no effect', async () => {
+    const described = await descriptionWith({ addresses: { 'sandbox-eu': 'https://eu.example.com' } });
+    const env = { ...described, SERVICE_ENVIRONMENT: 'sandbox-eu' };
     expect(faultsOf(() => worker(env))).toEqual({ SERVICE_BASE_URL: 'is set, and so is SERVICE_ENVIRONMENT' });
     expect(worker({ ...env, SERVICE_BASE_URL: '' }).service.baseUrl).toBe('https://eu.example.com');
+  });
+
+  test('takes what is not set from the description, as the ingress does', async () => {
+    const paths = { ordersPath: '/v3/orders', usersPath: '/v2/user', createOrderPath: '/v3/order/create' };
+    const more = { managementBaseUrl: 'https://org.example.com', echoesPassthrough: false, reportMaxBytes: 7 };
+    const described = await descriptionWith({
+      brand: 'acme',
+      ...paths,
+      ...more,
+      teamId: 'team-1',
+      missing: ['portal'],
+    });
+    const { managementBaseUrl, echoesPassthrough, reportMaxBytes: maxBytes } = more;
+    expect(worker(described)).toMatchObject({
+      service: { brand: 'acme', ...paths, managementBaseUrl },
+      ...{ echoesPassthrough, reportFiles: { maxBytes } },
+    });
+    const set = { SERVICE_BRAND: 'other', SERVICE_USERS_PATH: '/users', SERVICE_ECHOES_PASSTHROUGH: 'true' };
+    expect(worker({ ...described, ...set })).toMatchObject({
+      service: { brand: 'other', usersPath: '/users', ordersPath: '/v3/orders' },
+      echoesPassthrough: true,
+    });
+    expect(ingress(described).teamId).toBe('team-1');
+    expect(ingress({ ...described, SERVICE_TEAM_ID: 'team-2' }).teamId).toBe('team-2');
+    // The rules between settings hold for it, too.
+    const plain = await descriptionWith({ managementBaseUrl: 'http://org.example.com' });
+    expect(faultsOf(() => worker(plain))).toEqual({
+      SERVICE_MANAGEMENT_URL: 'is plain http, which others can read in transit',
+    });
+  });
+
+  test.each<[unknown, string[]]>([
+    [[], ['its content is not a JSON object']],
+    [
+      { brand: 'two words', ordersPath: 'orders', usersPath: 7, addresses: { mars: 'mars.example.com' }, brnad: 'x' },
+      [
+        'brand is not one word of letters, digits and hyphens',
+        'ordersPath is not a path that begins with a slash',
+        'usersPath is not a text',
+        'addresses.mars is not an http or https address without credentials',
+        'brnad is not a field of a description',
+      ],
+    ],
+  ])('names every fault of the description %j', async (description, faults) => {
+    const described = await descriptionWith(description);
+    for (const read of [worker, ingress]) {
+      const { message } = errorOf(() => read(described));
+      const sentences = faults.map((fault) => `SERVICE_DESCRIPTION names a file with a fault: ${fault}: set the path`);
+      for (const sentence of sentences) expect(message).toContain(sentence);
+      expect(message.match(/SERVICE_DESCRIPTION/g)).toHaveLength(faults.length);
+    }
+  });
+
+  test('names a description that is not there, or not JSON', async () => {
+    const problemOf = (file: string) => faultsOf(() => worker({ SERVICE_DESCRIPTION: file }))['SERVICE_DESCRIPTION'];
+    expect(problemOf('/not/there.json')).toBe('names a file that cannot be read');
+    expect(problemOf(await fileWith('brand: acme'))).toBe('names a file that is not JSON');
   });
 
   test.each(['"', "'"])('refuses a value in quotes (%s), which some readers of env files keep', (quote) => {
@@ -156,14 +227,15 @@ describe('the worker', () => {
 
   test('lists all faults at once', () => {
     const env = {
-      ...{ SERVICE_ENVIRONMENT: 'mars', SERVICE_BRAND: 'two words', SERVICE_ORDERS_PATH: 'orders' },
+      ...{ SERVICE_DESCRIPTION: '/not/there', SERVICE_BRAND: 'two words', SERVICE_ORDERS_PATH: 'orders' },
       ...{ SERVICE_ECHOES_PASSTHROUGH: 'maybe', SERVICE_TIMEOUT_SECONDS: '0', SHUTDOWN_GRACE_SECONDS: '-1' },
       ...{ NOTIFY_URL: 'ftp://product.example', NOTIFY_SECRET: 'not base64!', LOG_LEVEL: 'loud' },
       ...{ MAX_CACHED_WORKFLOWS: '1e3', REPORT_ROOT: 'reports', REPORT_MAX_BYTES: '0' },
       ...{ REPORT_URL_ALLOWED_HOSTS: 'https://files.internal' },
     };
     const faults = faultsOf(() => readWorkerConfig({ ...env, TEMPORAL_PROFILE: 'not-there' }));
-    expect(Object.keys(faults).toSorted()).toEqual(['SERVICE_API_KEY', 'TEMPORAL_*', ...Object.keys(env)].toSorted());
+    const missing = ['SERVICE_API_KEY', 'SERVICE_BASE_URL', 'TEMPORAL_*'];
+    expect(Object.keys(faults).toSorted()).toEqual([...missing, ...Object.keys(env)].toSorted());
   });
 
   test('reports rules between settings beside a setting that is missing: a start that fails twice costs two deployments', () => {

@@ -1,5 +1,5 @@
 import type { Response } from 'undici';
-import type { ServiceConfig } from '../../service/http/http.js';
+import type { AddressedConfig } from '../../service/http/http.js';
 import { fetchThroughProxy } from '../../service/http/proxy.config.js';
 import { answerWithinMs, fault, notChecked, ok, reasonOf, type Verdict, warning } from './findings.js';
 import type { Temporal } from './server.js';
@@ -23,7 +23,7 @@ export async function clockOfTemporal(temporal: Temporal, taskQueue: string): Pr
 }
 
 /** A request without a key: its answer does not matter, every answer has a date. */
-export async function clockOfService({ baseUrl }: ServiceConfig): Promise<Verdict> {
+export async function clockOfService({ baseUrl }: AddressedConfig): Promise<Verdict> {
   const sentAt = Date.now();
   let answer: Response;
   try {

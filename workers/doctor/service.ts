@@ -5,24 +5,68 @@ import {
   TooManyRequests,
   Unauthorized,
 } from '../../service/errors.js';
+import { knownPaths } from '../../service/description.js';
+import type { AddressedConfig } from '../../service/http/http.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
-import type { ServiceConfig } from '../../service/http/http.js';
 import type { Webhook, WebhookPlace } from '../../service/management/webhooks.js';
 import { answerWithinMs, fault, notChecked, ok, type Verdict, warning } from './findings.js';
 
 /* The lab service, its key, and the endpoint that it sends webhooks to. Everything here is read. */
 
-/** Reads one entry of the catalogue: no user and no order. */
-export async function serviceKey(config: ServiceConfig): Promise<Verdict> {
+const options = { pageSize: 1, timeoutMs: answerWithinMs };
+
+/** Reads one entry of the catalogue, of the orders and of the users, and looks for a list that is at another path. */
+export async function labService(config: AddressedConfig): Promise<Verdict> {
   return withService(config, async (service) => {
     try {
-      await service.labTests.list({}, { pageSize: 1, timeoutMs: answerWithinMs }).next();
-      return ok('The lab service answers and takes the key.');
+      await service.labTests.list({}, options).next();
+      const misplaced = (await Promise.all(lists.map((list) => misplacedList(config, service, list)))).flat();
+      if (misplaced.length === 0) return ok('The lab service answers, takes the key, and lists orders and users.');
+      const remedies = misplaced.map(({ remedy }) => remedy).join(' and ');
+      return fault(misplaced.map(({ found }) => found).join(' '), `Set ${remedies}, here or in SERVICE_DESCRIPTION.`);
     } catch (error) {
       if (error instanceof ServiceError) return refused(error);
       throw error;
     }
   });
+}
+
+const lists = [
+  {
+    of: 'orders',
+    field: 'ordersPath',
+    setting: 'SERVICE_ORDERS_PATH',
+    read: ({ orders }: LabService) => orders.page({}, 1, options),
+  },
+  {
+    of: 'users',
+    field: 'usersPath',
+    setting: 'SERVICE_USERS_PATH',
+    read: ({ users }: LabService) => users.list(options).next(),
+  },
+] as const;
+
+async function misplacedList(config: AddressedConfig, service: LabService, list: (typeof lists)[number]) {
+  const { of, field, setting, read } = list;
+  try {
+    await read(service);
+    return [];
+  } catch (error) {
+    // The slash at the end of a path may be answered with a redirect, and a path for creating alone with 405.
+    const { status = 0 } = error as { status?: number };
+    if (![301, 302, 307, 308, 404, 405].includes(status)) throw error;
+    const found = `The list of ${of} is not at ${config[field]} (${status}).`;
+    for (const path of knownPaths[field].filter((each) => each !== config[field])) {
+      const other = createLabService({ ...config, [field]: path, warn: () => undefined });
+      const isThere = await read(other).then(
+        () => true,
+        () => false,
+      );
+      void other.close();
+      if (isThere) return [{ found, remedy: `${setting}=${path}` }];
+    }
+    return [{ found, remedy: `${setting} to its path` }];
+  }
 }
 
 function refused(error: ServiceError): Verdict {
@@ -47,7 +91,7 @@ function refused(error: ServiceError): Verdict {
 
 /** @param secrets WEBHOOK_SECRETS; absent if the settings of the ingress are not set here */
 export async function webhookEndpoint(
-  config: ServiceConfig,
+  config: AddressedConfig,
   place: WebhookPlace | undefined,
   secrets: readonly string[] | undefined,
 ): Promise<Verdict> {
@@ -55,7 +99,6 @@ export async function webhookEndpoint(
   if (!place) return notChecked('LABOPS_ORG_ID, LABOPS_TEAM_ID and LABOPS_ENVIRONMENT do not name the team');
   return withService(config, async (service) => {
     try {
-      const options = { timeoutMs: answerWithinMs };
       const endpoints: Webhook[] = [];
       for await (const endpoint of service.management.webhooks.list(place, options)) endpoints.push(endpoint);
       const enabled = endpoints.filter(({ disabled }) => disabled !== true);
@@ -116,7 +159,7 @@ function endpointVerdict(all: readonly Webhook[], enabled: readonly Webhook[], i
 }
 
 export async function withService(
-  config: ServiceConfig,
+  config: AddressedConfig,
   check: (service: LabService) => Promise<Verdict>,
 ): Promise<Verdict> {
   const service = createLabService({ ...config, warn: () => undefined });

@@ -2,14 +2,14 @@ import { keyRingFile, usualEncryption } from '../../client/config.js';
 import { withoutBlanks } from '../../client/temporal.config.js';
 import type { KeyRing } from '../../client/encryption/key-ring.js';
 import { SecretFileInvalid, secretOf } from '../../client/files.js';
-import type { ServiceConfig } from '../../service/http/http.js';
+import type { AddressedConfig } from '../../service/http/http.js';
 import type { Installation } from '../../service/installation.js';
 import { isLoopback } from '../../service/http/proxy.config.js';
 import type { StorePlace } from '../../store/health-data-store.js';
 import { misspeltSettings } from './misspelt.js';
 import { ConfigInvalid, type SettingFault } from './faults.js';
 import { faultOf, faultsBetween, warningsOf } from './rules.js';
-import { environmentAddresses, type Name, secretSettings, settings, type Values } from './settings.js';
+import { type Name, secretSettings, settings, type Values } from './settings.js';
 import { readTemporal } from './temporal.js';
 
 /* The settings of each program: which ones it reads, and its configuration. */
@@ -41,12 +41,13 @@ const workerAndIngress = {
   /** `off`: none are kept on purpose. Otherwise, without a database, nothing is erased either, and deletions wait. */
   healthData: 'HEALTH_DATA',
   rejectedEventsDays: 'REJECTED_EVENTS_DAYS',
+  /** Before the settings that it may stand for. */
+  description: 'SERVICE_DESCRIPTION',
 } as const;
 
 const worker = {
   ...workerAndIngress,
   environment: 'SERVICE_ENVIRONMENT',
-  addresses: environmentAddresses,
   allowsPlaintext: 'ALLOW_PLAINTEXT',
   service: {
     baseUrl: 'SERVICE_BASE_URL',
@@ -151,13 +152,13 @@ export function readWorkerConfig(env: Env = process.env) {
 }
 
 function workerConfig({ notify, deployment, ...config }: Read<typeof worker>) {
-  const { environment, serviceSeconds } = config;
+  const { serviceSeconds } = config;
   const { url, secret } = notify;
   const { deploymentName, buildId } = deployment;
-  const service: ServiceConfig = {
+  const service: AddressedConfig = {
     ...config.service,
     // Without one there is a fault.
-    baseUrl: (environment ? config.addresses[environment] : config.service.baseUrl) as string,
+    baseUrl: config.service.baseUrl as string,
     headersTimeoutMs: serviceSeconds * 1000,
     // The answer's body gets as long again as the transport gives it by default: 30 s.
     timeoutMs: serviceSeconds * 1000 + 30_000,
@@ -257,7 +258,7 @@ function read<const L extends List>(list: L, env: Env): Read<L> {
       continue;
     }
     // Each by itself, so a wrong one does not hide the rules between others.
-    const { data, error } = settings[name].safeParse(texts[name]);
+    const { data, error } = settings[name].safeParse(texts[name] ?? describedText(name, valid));
     for (const { message } of error?.issues ?? []) faults.push(faultOf(name, message));
     if (!error) Object.assign(valid, { [name]: data });
   }
@@ -266,6 +267,15 @@ function read<const L extends List>(list: L, env: Env): Read<L> {
   if (faults.length > 0) throw new ConfigInvalid(faults, hints);
   const warnings = [...hints, ...warningsOf(valid)];
   return { ...arranged(list, valid), warnings, keyRingFile: keyRingFile(given) };
+}
+
+/** What the description says in the place of a setting. */
+function describedText(name: keyof typeof settings, valid: Partial<Values>): string | undefined {
+  const { SERVICE_DESCRIPTION: description = {}, SERVICE_ENVIRONMENT: environment = '' } = valid;
+  if (name === 'SERVICE_BASE_URL') return description.addresses?.[environment];
+  const { field } = settings[name].meta() ?? {};
+  const value = field && description[field];
+  return value === undefined ? undefined : String(value);
 }
 
 function namesIn(list: List): Name[] {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { NotUtf8, utf8Text } from '../../client/files.js';
 import { z } from 'zod';
+import { path } from '../../service/description.js';
 import { checkHeaderSets } from '../../activities/report-file/hosts.js';
 import type { HeaderSet } from '../../activities/report-file/report-files.js';
-import { path } from './values.js';
 
 const headerSetsSchema = z.record(
   z.string(),

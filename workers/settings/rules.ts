@@ -4,7 +4,7 @@ import { isLoopback } from '../../service/http/proxy.config.js';
 import { parseSecret } from '../../service/webhooks/signature.js';
 import type { SettingFault } from './faults.js';
 import { enoughSecretBytes } from './values.js';
-import { environmentAddresses, instructionOf, type Name, settings, type Values } from './settings.js';
+import { instructionOf, type Name, settings, type Values } from './settings.js';
 import type { TemporalConfig } from './temporal.js';
 
 /** If the first is set, the second must be. Half of a release's name would switch Worker Versioning off unnoticed. */
@@ -28,12 +28,7 @@ const alternatives = [
 ] as const;
 
 /** Addresses that keys, patients and results go to. */
-const addresses = [
-  'SERVICE_BASE_URL',
-  ...Object.values(environmentAddresses),
-  'SERVICE_MANAGEMENT_URL',
-  'NOTIFY_URL',
-] as const;
+const addresses = ['SERVICE_BASE_URL', 'SERVICE_MANAGEMENT_URL', 'NOTIFY_URL'] as const;
 
 /** The setting that a fault of the keys is reported for. */
 const keySettings = {
@@ -68,12 +63,16 @@ export function faultsBetween(
   for (const [one, other] of alternatives) {
     if (isSet(one) && isSet(other)) report(one, `is set, and so is ${other}`, 'unset one of them, or leave it blank');
   }
-  const { SERVICE_ENVIRONMENT: environment, CODEC_HOST: codecHost } = valid;
-  if (lacks('SERVICE_BASE_URL') && lacks('SERVICE_ENVIRONMENT')) {
-    const remedy = 'set it, or set SERVICE_ENVIRONMENT and the address of that environment';
+  const { SERVICE_ENVIRONMENT: environment, SERVICE_DESCRIPTION: description, CODEC_HOST: codecHost } = valid;
+  if (isSet('SERVICE_ENVIRONMENT')) demand('SERVICE_DESCRIPTION', 'SERVICE_ENVIRONMENT is set');
+  else if (lacks('SERVICE_BASE_URL')) {
+    const remedy = 'set it, or set SERVICE_DESCRIPTION, and SERVICE_ENVIRONMENT to one of its addresses';
     report('SERVICE_BASE_URL', 'is missing', remedy);
-  } else if (lacks('SERVICE_BASE_URL') && environment) {
-    demand(environmentAddresses[environment], `SERVICE_ENVIRONMENT is ${environment}`);
+  }
+  if (description && environment !== undefined && description.addresses?.[environment] === undefined) {
+    const names = Object.keys(description.addresses ?? {});
+    const remedy = names.length > 0 ? `use one of ${names.join(', ')}` : 'give it `addresses`';
+    report('SERVICE_ENVIRONMENT', 'is not in the `addresses` of the description', remedy);
   }
   for (const name of addresses) {
     const address = valid[name];

@@ -1,13 +1,22 @@
 import { z } from 'zod';
+import { serviceDescriptionIn } from '../../client/files.js';
 import { usualWebhookBytes } from '../../client/webhooks/verify.js';
 import { usualRetryDays } from '../../protocol/notifications/delivery.js';
+import {
+  baseAddress,
+  defaultBrand,
+  knownPaths,
+  type ServiceDescription,
+  serviceFields,
+  webAddress,
+  word,
+} from '../../service/description.js';
 import { usualInstallation } from '../../service/installation.js';
 import { usualTaskQueue, type SideQueue } from '../../protocol/task-queues.js';
 import { usualRejectedDays } from '../../store/rejected-events.js';
 import { queues, usualSlots } from '../worker/polled-queues.js';
 import { headerSetsFile } from './header-sets.js';
 import {
-  baseAddress,
   bearerToken,
   databaseAddress,
   flag,
@@ -21,13 +30,10 @@ import {
   mebibyte,
   onOff,
   originList,
-  path,
   port,
   secret,
   secretList,
-  webAddress,
   wholeNumber,
-  word,
 } from './values.js';
 import type { TemporalConfig } from './temporal.js';
 
@@ -46,8 +52,18 @@ declare module 'zod' {
     without?: string;
     /** The setting may instead be in a file that `<name>_FILE` names. */
     isSecret?: true;
+    /** The field of the description that counts if the setting is not set. */
+    field?: Exclude<keyof ServiceDescription, 'addresses' | 'missing'>;
   }
 }
+
+/** The path of a description. Each fault of the file is one of the setting, and names the field. */
+const descriptionFile = z.string().transform((file, context): ServiceDescription => {
+  const description = serviceDescriptionIn(file);
+  if (!Array.isArray(description)) return description;
+  for (const message of description) context.addIssue({ code: 'custom', message });
+  return z.NEVER;
+});
 
 const queueList = list.pipe(
   z.array(z.enum(queues, { error: 'is not a list of task queues' })).min(1, { error: 'names no task queue' }),
@@ -59,22 +75,7 @@ function slots(queue: SideQueue, work: string) {
     .meta({ description: `set how many ${work} this process runs at once` });
 }
 
-const environments = ['production-us', 'production-eu', 'sandbox-us', 'sandbox-eu'] as const;
-
-/** The setting with the address of each. */
-export const environmentAddresses = {
-  'production-us': 'SERVICE_URL_PRODUCTION_US',
-  'production-eu': 'SERVICE_URL_PRODUCTION_EU',
-  'sandbox-us': 'SERVICE_URL_SANDBOX_US',
-  'sandbox-eu': 'SERVICE_URL_SANDBOX_EU',
-} as const satisfies Record<(typeof environments)[number], string>;
-
 const keyPrefix = word(/^[\x21-\x7e]+$/, 'has characters that no key has').optional();
-
-const environmentAddress = baseAddress.optional().meta({
-  description: 'set the base address of that environment, for instance https://api.example.com',
-  more: 'Only read if SERVICE_ENVIRONMENT names that environment.',
-});
 
 export const settings = {
   LOG_LEVEL: z
@@ -169,6 +170,11 @@ export const settings = {
     without: 'final deletions have no receipt',
     isSecret: true,
   }),
+  SERVICE_DESCRIPTION: descriptionFile.optional().meta({
+    description: 'set the path of the JSON file that describes how the deployment differs from the defaults',
+    more: '`npm run service-check` writes it from an OpenAPI description ([fit.md](fit.md)). The settings below take precedence over its fields.',
+    without: 'the defaults apply',
+  }),
   SERVICE_BASE_URL: baseAddress.optional().meta({
     description: 'set the base address of the lab service, for instance https://api.example.com',
     without: 'SERVICE_ENVIRONMENT must be set',
@@ -177,27 +183,19 @@ export const settings = {
     description: 'set true only if something else protects the connection',
     more: 'Plain http to this machine and to single host names, such as those of a compose network, is always allowed. Applies to the lab service, its management API and NOTIFY_URL.',
   }),
-  SERVICE_ENVIRONMENT: z
-    .enum(environments, { error: 'is not an environment' })
-    .optional()
-    .meta({
-      description: `use one of ${environments.join(', ')}`,
-      more: 'It replaces SERVICE_BASE_URL, which must stay unset: the address comes from the SERVICE_URL_… setting of that environment.',
-      without: 'SERVICE_BASE_URL must be set',
-    }),
-  SERVICE_URL_PRODUCTION_US: environmentAddress,
-  SERVICE_URL_PRODUCTION_EU: environmentAddress,
-  SERVICE_URL_SANDBOX_US: environmentAddress,
-  SERVICE_URL_SANDBOX_EU: environmentAddress,
+  SERVICE_ENVIRONMENT: z.string().optional().meta({
+    description: 'name an environment in the `addresses` of the description, for instance sandbox-us',
+    more: 'It replaces SERVICE_BASE_URL, which must stay unset.',
+    without: 'SERVICE_BASE_URL must be set',
+  }),
   SERVICE_API_KEY: word(/^[\x21-\x7e]+$/, 'has characters that a header cannot contain').meta({
     description: 'set the team API key of the environment; a management key does not work here',
     isSecret: true,
   }),
-  SERVICE_BRAND: word(/^[a-z0-9-]+$/i, 'is not one word of letters, digits and hyphens')
-    .default('service')
-    .meta({
-      description: 'set the <brand> in the name of the x-<brand>-api-key header',
-    }),
+  SERVICE_BRAND: serviceFields.brand.default(defaultBrand).meta({
+    description: 'set the <brand> in the name of the x-<brand>-api-key header',
+    field: 'brand',
+  }),
   SERVICE_MANAGEMENT_KEY: word(/^[\x21-\x7e]+$/, 'has characters that a header cannot contain')
     .optional()
     .meta({
@@ -205,7 +203,8 @@ export const settings = {
       without: 'webhook endpoints cannot be managed',
       isSecret: true,
     }),
-  SERVICE_MANAGEMENT_URL: baseAddress.optional().meta({
+  SERVICE_MANAGEMENT_URL: serviceFields.managementBaseUrl.optional().meta({
+    field: 'managementBaseUrl',
     description: "set the management API's address, or leave it unset if it is the lab service's",
     without: "the lab service's address",
   }),
@@ -221,12 +220,17 @@ export const settings = {
   SERVICE_DEPRECATED_MANAGEMENT_HEADER: flag(false).meta({
     description: 'set true if the deployment takes the management key in x-<brand>-org-key, its deprecated header',
   }),
-  SERVICE_ORDERS_PATH: path.default('/orders').meta({
+  SERVICE_ORDERS_PATH: serviceFields.ordersPath.default(knownPaths.ordersPath[0]).meta({
     description: 'set the path of the order list, for instance /v3/orders',
+    field: 'ordersPath',
   }),
-  SERVICE_USERS_PATH: path.default('/v2/user/').meta({ description: 'set the path of the user list' }),
-  SERVICE_CREATE_ORDER_PATH: path.default('/v3/order').meta({
+  SERVICE_USERS_PATH: serviceFields.usersPath.default(knownPaths.usersPath[0]).meta({
+    description: 'set the path of the user list',
+    field: 'usersPath',
+  }),
+  SERVICE_CREATE_ORDER_PATH: serviceFields.createOrderPath.default(knownPaths.createOrderPath[0]).meta({
     description: 'set the path of order creation, /v3/order or /v3/order/create',
+    field: 'createOrderPath',
     more: "The service's specification lists both.",
   }),
   SERVICE_ORDER_RULES: z
@@ -240,6 +244,7 @@ export const settings = {
   SERVICE_ECHOES_PASSTHROUGH: flag(true).meta({
     description: 'set false if the service does not return the passthrough that an order was created with',
     more: 'It decides how the worker finds an order whose creation got no answer.',
+    field: 'echoesPassthrough',
   }),
   // Order creation talks to labs and couriers; giving up early makes an outcome unknown that was about to be known.
   SERVICE_TIMEOUT_SECONDS: wholeNumber(1, 600).default(30).meta({
@@ -277,7 +282,7 @@ export const settings = {
   // The specification's limit of 10 MB, read generously; some deployments take 30 MiB (docs/internals/lab-service.md).
   REPORT_MAX_BYTES: wholeNumber(1, 1024 * mebibyte)
     .default(10 * mebibyte)
-    .meta({ description: "set the service's limit for a report's file, in bytes" }),
+    .meta({ description: "set the service's limit for a report's file, in bytes", field: 'reportMaxBytes' }),
   REPORT_URL_ALLOWED_HOSTS: hostList.default([]).meta({
     description:
       'list the hosts with private addresses that files may be fetched from, each as host or host:port, with commas between',
@@ -335,13 +340,12 @@ export const settings = {
   WEBHOOK_MAX_BYTES: wholeNumber(1024, 256 * mebibyte)
     .default(usualWebhookBytes)
     .meta({ description: 'set the largest webhook to accept, in bytes' }),
-  SERVICE_TEAM_ID: word(/^[A-Za-z0-9._-]{1,128}$/, 'is not an id')
-    .optional()
-    .meta({
-      description: "set the service's id of your team, or leave it unset",
-      more: 'Events that name another team are counted and ignored.',
-      without: 'the events of every team are taken',
-    }),
+  SERVICE_TEAM_ID: serviceFields.teamId.optional().meta({
+    description: "set the service's id of your team, or leave it unset",
+    more: 'Events that name another team are counted and ignored.',
+    without: 'the events of every team are taken',
+    field: 'teamId',
+  }),
   INGRESS_PORT: port.default(4000).meta({ description: 'set a free port' }),
   INGRESS_HOST: host.default('0.0.0.0').meta({
     description: 'set the address to listen on, 127.0.0.1 for this machine only',

@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { namesIn } from '../../client/config.js';
 import { KeyRingInvalid, parseKeyRing } from '../../client/encryption/key-ring.js';
+import { isWebAddress, word } from '../../service/description.js';
 import { isInstallationName } from '../../service/installation.js';
 import { parseSecret, WebhookSecretInvalid } from '../../service/webhooks/signature.js';
 
@@ -23,10 +24,6 @@ export function wholeNumber(least: number, most: number) {
     .refine((number) => number >= least && number <= most, { error });
 }
 
-export function word(pattern: RegExp, error: string) {
-  return z.string(missing).regex(pattern, { error });
-}
-
 /** The fault does not state the rule, because the instruction that follows it does. */
 export const installationName = z.string(missing).refine(isInstallationName, { error: 'cannot be a name' });
 
@@ -36,21 +33,6 @@ export const list = z.string(missing).transform(namesIn);
 export const installationNames = list.refine((names) => names.every(isInstallationName), {
   error: 'holds a name that is not 1 to 32 letters, digits, dots, hyphens and underscores',
 });
-
-export const webAddress = z
-  .string(missing)
-  .refine(isWebAddress, { error: 'is not an http or https address without credentials', abort: true });
-
-/** An address that paths are appended to. */
-export const baseAddress = webAddress.refine((text) => !/[?#]/.test(text), { error: 'has a query or a fragment' });
-
-export function isWebAddress(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return /^https?:$/.test(url.protocol) && url.username + url.password === '';
-}
-
-export const path = word(/^\/[^?#\s{}]*$/, 'is not a path that begins with a slash');
 
 /** Faults name a secret by its position, because the secret itself must not be shown. */
 export const secretList = list.superRefine((secrets, context) => {

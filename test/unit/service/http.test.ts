@@ -13,13 +13,19 @@ import {
   ServiceUnavailable,
   ServiceUnreachable,
 } from '../../../service/errors.js';
-import { type ServiceConfig, type Transport, createTransport } from '../../../service/http/http.js';
+import {
+  type AddressedConfig,
+  type ServiceConfig,
+  type Transport,
+  createTransport,
+} from '../../../service/http/http.js';
+import { createLabService } from '../../../service/lab-service.js';
 import { answering, rejection, serving, speakingTcp } from './recording-server.js';
 import { eventually } from '../../rig/eventually.js';
 
 const anything = z.unknown();
 
-function transportTo(baseUrl: string, config: Partial<ServiceConfig> = {}): Transport {
+function transportTo(baseUrl: string, config: Partial<AddressedConfig> = {}): Transport {
   const transport = createTransport({ baseUrl, apiKey: 'sk_invented', ...config });
   onTestFinished(() => transport.close());
   return transport;
@@ -198,7 +204,7 @@ describe('a call that was not sent', () => {
 });
 
 describe('a call whose answer was lost ends', () => {
-  test.each<[string, RequestListener, Partial<ServiceConfig>, status: number | undefined, said: string]>([
+  test.each<[string, RequestListener, Partial<AddressedConfig>, status: number | undefined, said: string]>([
     [
       'if no answer comes within the headers timeout',
       () => undefined,
@@ -371,7 +377,7 @@ describe('answers', () => {
 });
 
 describe('configuration', () => {
-  test.each<[string, Partial<ServiceConfig>]>([
+  test.each<[string, Partial<AddressedConfig>]>([
     ['baseUrl', { baseUrl: 'lab.example.com' }],
     ['baseUrl', { baseUrl: 'ftp://lab.example.com' }],
     ['baseUrl', { baseUrl: 'https://name@lab.example.com' }],
@@ -389,6 +395,37 @@ describe('configuration', () => {
     const create = () => createTransport({ baseUrl: 'http://127.0.0.1:1', apiKey: 'sk_invented', ...config });
     expect(create).toThrow(TypeError);
     expect(create).toThrow(name);
+  });
+
+  test('a description says what the other fields do not', async () => {
+    const { baseUrl, requests } = await answering(() => ({ body: { users: [] } }));
+    const description = { brand: 'acme', usersPath: '/v2/user', addresses: { sandbox: `${baseUrl}/lab` } };
+    const given = { apiKey: 'sk_invented', description, environment: 'sandbox' };
+    for (const config of [given, { ...given, brand: 'other', usersPath: '/users', baseUrl }]) {
+      const service = createLabService(config);
+      onTestFinished(() => service.close());
+      await service.users.list().next();
+    }
+    const [described, single] = requests;
+    expect(described).toMatchObject({ url: expect.stringMatching(/^\/lab\/v2\/user\?/) as string });
+    expect(described?.headers).toHaveProperty('x-acme-api-key');
+    expect(single).toMatchObject({ url: expect.stringMatching(/^\/users\?/) as string });
+    expect(single?.headers).toHaveProperty('x-other-api-key');
+  });
+
+  test.each<[ServiceConfig, string]>([
+    [{ apiKey: 'sk_invented' }, 'baseUrl is missing'],
+    [{ apiKey: 'sk_invented', description: { addresses: {} }, environment: 'mars' }, 'baseUrl is missing'],
+    [
+      {
+        apiKey: 'sk_invented',
+        baseUrl: 'http://127.0.0.1:1',
+        description: { brand: 'two words', brnad: 'x' } as object,
+      },
+      'description: brand is not one word of letters, digits and hyphens; brnad is not a field of a description',
+    ],
+  ])('%j is refused', (config, problem) => {
+    expect(() => createLabService(config)).toThrow(problem);
   });
 
   test('a key is never repeated', () => {
