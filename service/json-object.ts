@@ -7,3 +7,16 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
+
+/** The fields that have a value: what is null or undefined is left out, so what is not known is not written. */
+export function present<Fields extends object>(fields: Fields): Present<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as Present<Fields>;
+}
+
+type Optional<Fields> = {
+  [Name in keyof Fields]: Fields[Name] extends NonNullable<Fields[Name]> ? never : Name;
+}[keyof Fields];
+
+export type Present<Fields> = Omit<Fields, Optional<Fields>> & {
+  [Name in Optional<Fields>]?: NonNullable<Fields[Name]>;
+};

@@ -1,4 +1,4 @@
-import { isObject } from './json-object.js';
+import { isObject, present } from './json-object.js';
 import type { LabService } from './lab-service.js';
 
 /** A record that somebody was shown what is known of a person. It contains nothing of what was shown. */
@@ -20,12 +20,8 @@ type Report = (what: string, subject: unknown) => void;
 /** Calls `onRead` for each read. If it fails, the read goes on with a warning: the store of such records may be down for a while. */
 export function reporterOf({ onRead, actor }: { onRead?: OnRead | undefined; actor?: string | undefined }): Report {
   return (what, subject) => {
-    const record: ReadRecord = {
-      at: new Date().toISOString(),
-      ...(actor !== undefined && { actor }),
-      what,
-      ...(typeof subject === 'string' && { subject }),
-    };
+    const at = new Date().toISOString();
+    const record: ReadRecord = present({ at, actor, what, subject: typeof subject === 'string' ? subject : undefined });
     // It has the record before the caller has the answer.
     void (async () => onRead?.(record))().catch((error: unknown) => {
       process.emitWarning(`A read (${what}) was not recorded: onRead failed`, {

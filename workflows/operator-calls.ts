@@ -10,8 +10,8 @@ import {
 import type { ReplayRejectedEventsInput, ReplayRejectedEventsResult } from '../protocol/operators/rejected-events.js';
 import { activities } from './activity-options.js';
 import { actorOf, refuseFields, throwRefusal } from './entity/commands.js';
-import { isObject } from './entity/fields.js';
 import { table } from './entity/operators.js';
+import { isObject, present } from '../protocol/canonical-json.js';
 
 /** Carries out one call of an operator. Its ID is the lock of its subject, and its history says who did what. */
 export async function operatorCall(call: OperatorCall): Promise<AnswerOf<OperatorCallName>> {
@@ -56,11 +56,7 @@ async function replayRejectedEvents(input: ReplayRejectedEventsInput): Promise<R
   const { limit = 1_000, ...filter } = input;
   const all: ReplayRejectedEventsResult = { replayed: {}, left: {}, leftEvents: [] };
   for (let remaining = limit; remaining > 0; remaining -= pageSize) {
-    const page = {
-      ...filter,
-      ...(all.next !== undefined && { before: all.next }),
-      limit: Math.min(remaining, pageSize),
-    };
+    const page = { ...filter, ...present({ before: all.next, limit: Math.min(remaining, pageSize) }) };
     const summary = `replay up to ${page.limit} rejected events`;
     const { next, ...done } = await activities.replayRejectedEvents.executeWithOptions({ summary }, [page]);
     add(all.replayed, done.replayed);

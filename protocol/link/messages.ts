@@ -7,6 +7,7 @@ import { canonicalId } from '../../service/canonical-id.js';
 import type { Notification } from '../notifications/notifications.js';
 import { type LinkReport, type ProviderMfa, wordOf } from './link-report.js';
 import { sourceSlugOf } from './provider-source.js';
+import { present } from '../canonical-json.js';
 
 /**
  * Who the link workflow is: its name, input, result, signal, query and updates. The wire name of a message is its
@@ -198,12 +199,11 @@ interface ConnectionError {
  */
 export function connectionErrorNotification({ errorType, messageId, at, ...of }: ConnectionError): Notification {
   const [userId, provider] = [canonicalId(of.userId), of.provider];
-  const known = wordOf(errorType);
   const { id, type, data } = {
     id: `${userId}/${sourceSlugOf(provider)}/${messageId}/connection_error`,
     at,
     type: 'connection_error',
-    data: { ...(known !== undefined && { errorType: known }) },
+    data: present({ errorType: wordOf(errorType) }),
   } satisfies LinkNotification;
   const source = linkProviderId(userId, provider);
   return {

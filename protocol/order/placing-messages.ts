@@ -5,6 +5,7 @@ import type { Attention } from '../attention.js';
 import type { OrderPolicy, ResolvedOrderPolicy } from './policy.js';
 import type { AttentionReason, Waiting } from './state.js';
 import type { OrderPlaced } from './messages.js';
+import { present } from '../canonical-json.js';
 
 /** Who `placeKitOrder` is: its name, input, result, signals, updates and queries. The order itself: `messages.ts`. */
 
@@ -90,14 +91,7 @@ type Placed = Pick<HandOver, 'reference' | 'policy' | 'snapshot' | 'adopted'>;
 export function handOverOf(order: KitRequest['order'], { reference, policy, snapshot, adopted }: Placed): HandOver {
   const labTestId = 'lab_test_id' in order ? order.lab_test_id : undefined;
   const labAccountId = labAccountOf(order);
-  return {
-    reference,
-    policy,
-    snapshot,
-    adopted,
-    ...(labTestId != null && { labTestId }),
-    ...(labAccountId != null && { labAccountId }),
-  };
+  return present({ reference, policy, snapshot, adopted, labTestId, labAccountId });
 }
 
 /** A set of tests may name the account itself. */

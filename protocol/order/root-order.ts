@@ -1,5 +1,5 @@
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
-import { compareText } from '../canonical-json.js';
+import { compareText, present } from '../canonical-json.js';
 import { canonicalId, isAddressable } from '../ids.js';
 
 /*
@@ -81,7 +81,7 @@ function followsAnother({ orderId, origin, parentId }: OrderSnapshot): boolean {
 /** The transaction's orders; the order itself belongs to them even if its transaction lists only the others. */
 function siblingsOf({ orderId, origin, createdAt, transaction }: OrderSnapshot): Sibling[] {
   const listed = transaction?.orders ?? [];
-  const own = { id: orderId, ...(origin !== undefined && { origin }), ...(createdAt !== undefined && { createdAt }) };
+  const own = present({ id: orderId, origin, createdAt });
   const all = listed.some(({ id }) => id === orderId) ? listed : [...listed, own];
   return all.filter(({ id }) => isAddressable(id));
 }

@@ -11,6 +11,7 @@ import {
   coverageFilterSchema,
   orderCentresFilterSchema,
 } from './walk-ins.js';
+import { present } from '../json-object.js';
 
 /*
  * Patient service centres: a laboratory's own sites, to which a person goes (docs/internals/lab-service.md, "Service centres"). As
@@ -79,11 +80,9 @@ const centresSchema = z
     ({ lab_id: labId, slug, patient_service_centers: sites }) => sites !== undefined || (labId ?? slug) != null,
     'has no list of sites',
   )
-  .transform(({ lab_id: labId, slug, patient_service_centers: sites }) => ({
-    ...(labId != null && { labId }),
-    ...(slug != null && { lab: slug }),
-    centres: sites?.items ?? [],
-  }));
+  .transform(({ lab_id: labId, slug, patient_service_centers: sites }) =>
+    present({ labId, lab: slug, centres: sites?.items ?? [] }),
+  );
 
 /** The sites of one laboratory, at most 30. */
 export type Centres = z.output<typeof centresSchema>;

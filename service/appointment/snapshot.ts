@@ -1,6 +1,7 @@
 import type { Appointment } from './appointments.js';
 import { utcInstant } from '../timestamps.js';
 import { lowerWordOf, wordOf } from '../word.js';
+import { present } from '../json-object.js';
 
 /**
  * The state of an appointment at one moment: ids, statuses and times. The address and its coordinates, the visitor and
@@ -41,21 +42,22 @@ export interface AppointmentEvent {
 export function appointmentSnapshotOf(appointment: Appointment): AppointmentSnapshot {
   const { event_status: eventStatus, status, can_reschedule: canReschedule } = appointment;
   const events = eventsOf(appointment);
-  const present = [status, eventStatus, events.at(-1)?.status].find((each) => each != null && each !== '');
-  return {
+  const known = [status, eventStatus, events.at(-1)?.status].find((each) => each != null && each !== '');
+  const type = appointment.type == null ? undefined : lowerWordOf(appointment.type);
+  return present({
     appointmentId: appointment.id,
-    ...textAs('orderId', appointment.order_id),
-    ...textAs('userId', appointment.user_id),
-    ...(present != null && { status: statusOf(present) }),
-    ...textAs('type', appointment.type == null ? undefined : lowerWordOf(appointment.type)),
-    ...textAs('provider', appointment.provider == null ? undefined : wordOf(appointment.provider)),
-    ...textAs('startAt', utcInstant(appointment.start_at)),
-    ...textAs('endAt', utcInstant(appointment.end_at)),
-    ...(isTimezone(appointment.iana_timezone) && { timezone: appointment.iana_timezone }),
-    ...(typeof canReschedule === 'boolean' && { canReschedule }),
-    ...(appointment.type?.toLowerCase() === 'patient_service_center' && textAs('externalId', numberOf(appointment))),
+    orderId: appointment.order_id,
+    userId: appointment.user_id,
+    status: known == null ? undefined : statusOf(known),
+    type,
+    provider: appointment.provider == null ? undefined : wordOf(appointment.provider),
+    startAt: utcInstant(appointment.start_at),
+    endAt: utcInstant(appointment.end_at),
+    timezone: isTimezone(appointment.iana_timezone) ? appointment.iana_timezone : undefined,
+    canReschedule,
+    externalId: type === 'patient_service_center' ? numberOf(appointment) : undefined,
     events,
-  };
+  });
 }
 
 /** Anything longer, with a word in it or with another character is not a number to be shown at a counter: it may be a name or an address. */
@@ -84,8 +86,4 @@ function eventsOf({ events }: Appointment): AppointmentEvent[] {
 function statusOf(status: string): string {
   const word = lowerWordOf(status);
   return word === 'scheduled' ? 'confirmed' : word;
-}
-
-function textAs<K extends string>(key: K, value: string | null | undefined): { [key in K]?: string } {
-  return value == null ? {} : ({ [key]: value } as { [key in K]?: string });
 }

@@ -3,6 +3,7 @@ import { interpretationOf } from '../interpretation.js';
 import * as fields from '../fields.js';
 import type { MatchReview } from './match-reviews.js';
 import { lowerWordOf, wordOf } from '../word.js';
+import { present } from '../json-object.js';
 
 /**
  * A webhook's report of a match review. It shows only that there is news: the result is read before anything is shown
@@ -46,28 +47,29 @@ export const matchReviewEventSchema = z.looseObject({
 type MatchReviewEvent = z.output<typeof matchReviewEventSchema>;
 
 export function matchReviewReportOf(event: MatchReviewEvent): MatchReviewReport {
-  return {
+  return present({
     rawResultId: event.id,
-    ...wordAs('status', event.status?.toLowerCase()),
-    ...wordAs('decisionCode', event.decision_code),
-    ...wordAs('resolutionAction', event.resolution_action),
-    ...wordAs('resolvedUserId', event.resolved_user_id),
-    ...wordAs('resolvedOrderId', event.resolved_order_id),
-  };
+    status: wordIn(event.status?.toLowerCase()),
+    decisionCode: wordIn(event.decision_code),
+    resolutionAction: wordIn(event.resolution_action),
+    resolvedUserId: wordIn(event.resolved_user_id),
+    resolvedOrderId: wordIn(event.resolved_order_id),
+  });
 }
 
 export function matchReviewSnapshotOf(item: MatchReview): MatchReviewSnapshot {
-  const interpretation = interpretationOf(item.interpretation);
   return {
     ...matchReviewReportOf(item),
-    subReasonCodes: (item.sub_reason_codes ?? []).map(wordOf),
-    allowedActions: (item.allowed_actions ?? []).map(lowerWordOf),
-    ...wordAs('labSlug', item.lab?.slug),
-    ...(interpretation !== undefined && { interpretation }),
-    ...wordAs('resultStatus', item.result_status),
+    ...present({
+      subReasonCodes: (item.sub_reason_codes ?? []).map(wordOf),
+      allowedActions: (item.allowed_actions ?? []).map(lowerWordOf),
+      labSlug: wordIn(item.lab?.slug),
+      interpretation: interpretationOf(item.interpretation),
+      resultStatus: wordIn(item.result_status),
+    }),
   };
 }
 
-function wordAs<K extends string>(key: K, value: string | null | undefined): { [key in K]?: string } {
-  return value == null || value === '' ? {} : ({ [key]: wordOf(value) } as { [key in K]?: string });
+function wordIn(text: string | null | undefined): string | undefined {
+  return text ? wordOf(text) : undefined;
 }

@@ -3,6 +3,7 @@ import { interpretationOf } from '../interpretation.js';
 import * as fields from '../fields.js';
 import { utcInstant } from '../timestamps.js';
 import { lowerWordOf } from '../word.js';
+import { present } from '../json-object.js';
 
 /**
  * The content of a `labtest.result.critical` webhook: an order has a result that somebody must act on. It names the
@@ -43,18 +44,14 @@ type CriticalResult = z.output<typeof criticalResultSchema>;
 /** The report without the team and unknown fields. Pure; never throws on a value that the schema accepts. */
 export function criticalResultReportOf(result: CriticalResult): CriticalResultReport {
   const { order_id, id, user_id, sample_id, status, interpretation, created_at, updated_at } = result;
-  return {
+  return present({
     orderId: order_id ?? id ?? '',
-    ...textAs('userId', user_id),
-    ...textAs('sampleId', sample_id),
+    userId: user_id,
+    sampleId: sample_id || undefined,
     // It stands in ids of notifications.
-    ...textAs('status', status && lowerWordOf(status)),
-    ...textAs('interpretation', interpretationOf(interpretation)),
-    ...textAs('createdAt', utcInstant(created_at)),
-    ...textAs('updatedAt', utcInstant(updated_at)),
-  };
-}
-
-function textAs<K extends string>(key: K, value: string | null | undefined): { [key in K]?: string } {
-  return value == null || value === '' ? {} : ({ [key]: value } as { [key in K]?: string });
+    status: status ? lowerWordOf(status) : undefined,
+    interpretation: interpretationOf(interpretation),
+    createdAt: utcInstant(created_at),
+    updatedAt: utcInstant(updated_at),
+  });
 }

@@ -6,11 +6,11 @@ import {
   type OrderEvent,
   type OrderSnapshot,
   type ShipmentSnapshot,
-  type TransactionOrder,
   type TransactionSnapshot,
 } from './snapshot.js';
 import { isCalendarDate, knownInstant } from '../timestamps.js';
 import { wordOf } from '../word.js';
+import { present } from '../json-object.js';
 
 /**
  * Projects a whole order to its snapshot. Pure; never throws on an order that `orderSchema` accepts.
@@ -27,7 +27,7 @@ export function snapshotOf(order: Order, ours: readonly string[]): OrderSnapshot
   // Such a transaction is another patient's: the reference in a copied passthrough is not its own.
   const isOfAnother = [own, ...listed].some((member) => isApart(member, listed));
   const events = eventsOf(order);
-  const snapshot: Sparse<OrderSnapshot> = {
+  return present({
     orderId: order.id,
     userId: order.user_id,
     method: lowerWordIn(order.details?.type ?? order.lab_test?.method ?? methodOf(events)),
@@ -44,8 +44,7 @@ export function snapshotOf(order: Order, ours: readonly string[]): OrderSnapshot
     activateBy: dateOf(order.activate_by),
     createdAt: knownInstant(order.created_at),
     updatedAt: knownInstant(order.updated_at),
-  };
-  return present<OrderSnapshot>(snapshot);
+  });
 }
 
 type Member = NonNullable<NonNullable<Order['order_transaction']>['orders']>[number];
@@ -96,15 +95,8 @@ function eventsOf(order: Order): OrderEvent[] {
     if (!isEventId(sentId) || event.status == null) return;
     // JSON can write -0, which a history would give back as 0: the same snapshot must read the same twice.
     const id = sentId + 0;
-    byId.set(
-      id,
-      present<OrderEvent>({
-        id,
-        at: timeOf(event, order),
-        status: lowerWordIn(event.status) ?? '',
-        detail: wordIn(event.status_detail),
-      }),
-    );
+    const [status = '', detail] = [lowerWordIn(event.status), wordIn(event.status_detail)];
+    byId.set(id, present({ id, at: timeOf(event, order), status, detail }));
   });
   return boundedEvents([...byId.values()].toSorted((a, b) => a.id - b.id));
 }
@@ -133,7 +125,7 @@ function timeOf(event: SentEvent, order: Order): string {
  */
 function shipmentOf(order: Order): ShipmentSnapshot | undefined {
   const sent = order.details?.data?.shipment;
-  const shipment = present<ShipmentSnapshot>({
+  const shipment = present({
     outboundCourier: sent?.outbound_courier || undefined,
     outboundTrackingNumber: sent?.outbound_tracking_number || undefined,
     inboundCourier: sent?.inbound_courier || undefined,
@@ -149,7 +141,7 @@ function transactionOf(order: Order): TransactionSnapshot | undefined {
     member.id == null
       ? []
       : [
-          present<TransactionOrder>({
+          present({
             id: member.id,
             origin: member.origin,
             parentId: isApart(member, transaction.orders ?? []) ? undefined : member.parent_id,
@@ -157,13 +149,5 @@ function transactionOf(order: Order): TransactionSnapshot | undefined {
           }),
         ],
   );
-  return present<TransactionSnapshot>({ id: transaction.id, status: transaction.status, orders });
-}
-
-/** The required keys as they are; the optional ones also null or undefined. */
-type Sparse<T> = { [K in keyof T]: Partial<Pick<T, K>> extends Pick<T, K> ? T[K] | null | undefined : T[K] };
-
-function present<T extends object>(sparse: Sparse<T>): T {
-  // Sound, because only the keys that T has as optional can be null or undefined in Sparse<T>.
-  return Object.fromEntries(Object.entries(sparse).filter(([, value]) => value != null)) as T;
+  return present({ id: transaction.id, status: transaction.status, orders });
 }

@@ -1,6 +1,7 @@
 import { isCritical } from '../interpretation.js';
 import type { ParsingJob } from './parsing-job.js';
 import { lowerWordOf } from '../word.js';
+import { present } from '../json-object.js';
 
 /**
  * The state of a parsing job at one moment: ids, states and counts. The patient's name and birth date, the names of the
@@ -39,14 +40,15 @@ function statusOf(status: string): string {
 
 /** Projects a whole job to its snapshot. Pure; never throws on a job that `parsingJobSchema` accepts. */
 export function reportSnapshotOf(job: ParsingJob): ReportSnapshot {
-  const snapshot: ReportSnapshot = { jobId: job.id };
-  if (job.status != null) snapshot.status = statusOf(job.status);
-  if (job.failure_reason != null) snapshot.failureReason = lowerWordOf(job.failure_reason);
-  if (job.needs_human_review != null) snapshot.needsHumanReview = job.needs_human_review;
-  if (job.is_reviewed != null) snapshot.isReviewed = job.is_reviewed;
-  if (job.user_id != null) snapshot.userId = job.user_id;
-  if (job.data != null) snapshot.counts = countsOf(job.data);
-  return snapshot;
+  return present({
+    jobId: job.id,
+    status: job.status == null ? undefined : statusOf(job.status),
+    failureReason: job.failure_reason == null ? undefined : lowerWordOf(job.failure_reason),
+    needsHumanReview: job.needs_human_review,
+    isReviewed: job.is_reviewed,
+    userId: job.user_id,
+    counts: job.data == null ? undefined : countsOf(job.data),
+  });
 }
 
 function countsOf({ results, unreadable_results: unreadable }: NonNullable<ParsingJob['data']>): ReportCounts {

@@ -3,6 +3,7 @@ import { canonicalId } from '../canonical-id.js';
 import { type ConnectionEventReceived, type HealthDataReceived, type SourceRead, sourceOf } from './events.js';
 import * as fields from '../fields.js';
 import { exactUtcInstant, isCalendarDate } from '../timestamps.js';
+import { present } from '../json-object.js';
 
 /**
  * The content of an event about a user's health data. Its shape decides what it is, because the list of resources
@@ -119,11 +120,7 @@ function summaryOf({ id, calendar_date: day, date, updated_at: updated }: z.outp
   const days = [day, date].map((text) => text?.slice(0, 10) ?? '');
   const known = days.find(isCalendarDate);
   const updatedAt = updated == null ? undefined : exactUtcInstant(updated);
-  return {
-    ...(id != null && { id }),
-    ...(known !== undefined && { day: known }),
-    ...(updatedAt !== undefined && { updatedAt }),
-  };
+  return present({ id, day: known, updatedAt });
 }
 
 function readSample(data: unknown): SampleRead {

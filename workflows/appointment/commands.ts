@@ -37,6 +37,7 @@ import {
 import { readOrThrow, readAppointmentSnapshot } from './reading.js';
 import { stateOf } from './view.js';
 import { isCalendarDate } from '../../protocol/time.js';
+import { present } from '../../protocol/canonical-json.js';
 
 /** What a product requests is its appointment from then on. */
 function begin(appointment: Appointment): void {
@@ -50,13 +51,7 @@ export async function findSlots(appointment: Appointment, question: SlotQuestion
   const { startDate, siteCodes, zipCode, radius } = question;
   const isNear = siteCodes === undefined && zipCode === undefined;
   const summary = isNear ? 'slots near the order’s address' : 'slots at service centres';
-  const asked = {
-    orderId,
-    ...(startDate !== undefined && { startDate }),
-    ...(siteCodes !== undefined && { siteCodes }),
-    ...(zipCode !== undefined && { zipCode }),
-    ...(radius !== undefined && { radius }),
-  };
+  const asked = present({ orderId, startDate, siteCodes, zipCode, radius });
   return activities.findSlots.executeWithOptions({ summary }, [asked]);
 }
 
@@ -72,7 +67,7 @@ export async function choose(appointment: Appointment, choice: SlotChoice): Prom
   if (open) throw alreadyThere(open);
   const { orderId, policy } = appointment;
   const { bookingTimeout, confirmation, confirmationWait } = policy;
-  const call = { orderId, slotId, ...(notes !== undefined && { notes }), bookingTimeout };
+  const call = present({ orderId, slotId, notes, bookingTimeout });
   const waits = confirmation === 'later' || site !== undefined ? { confirmWithin: confirmationWait } : {};
   const isRepeated = appointment.booking?.slotId === slotId;
   const keyed =
@@ -107,7 +102,7 @@ export async function askProvider(appointment: Appointment, request: Appointment
   if (open) throw alreadyThere(open);
   const { orderId, policy } = appointment;
   const { bookingTimeout } = policy;
-  const call = { orderId, provider, ...(notes !== undefined && { notes }), bookingTimeout };
+  const call = present({ orderId, provider, notes, bookingTimeout });
   const summary = `ask ${provider} for an appointment`;
   return arrange(appointment, { ...actorOf(request), done: `${provider} asked for an appointment` }, () =>
     activities.requestAppointment.executeWithOptions({ ...booking(bookingTimeout), summary }, [call]),
@@ -129,7 +124,7 @@ export async function reschedule(appointment: Appointment, choice: SlotChoice): 
   const { orderId, policy } = appointment;
   const { bookingTimeout } = policy;
   const { appointmentId } = open;
-  const call = { orderId, appointmentId, slotId, ...(notes !== undefined && { notes }), bookingTimeout };
+  const call = present({ orderId, appointmentId, slotId, notes, bookingTimeout });
   const summary = `move to ${start}`;
   return arrange(appointment, { ...actorOf(choice), done: `moved to ${start}` }, () =>
     activities.rescheduleAppointment.executeWithOptions({ ...booking(bookingTimeout), summary }, [call]),
@@ -252,13 +247,7 @@ async function cancelAtService(
   const before = appointment.cancelledId;
   // Its webhook may be faster than the answer, and is not news then.
   appointment.cancelledId = appointmentId;
-  const call = {
-    orderId,
-    appointmentId,
-    ...(reasonId !== undefined && { reasonId }),
-    ...(notes !== undefined && { notes }),
-    ...(isWalkIn(open) && type !== undefined && { type }),
-  };
+  const call = present({ orderId, appointmentId, reasonId, notes, type: isWalkIn(open) ? type : undefined });
   try {
     const summary = 'cancel the appointment';
     const answer = await activities.cancelAppointment.executeWithOptions({ summary }, [call]);

@@ -8,7 +8,7 @@ import { activities } from '../activity-options.js';
 import { minute, noteAbsence } from '../entity/spans.js';
 import { resumeQuestions } from '../entity/attention.js';
 import { loggedRefusal, answeringMeanwhile } from '../entity/commands.js';
-import { isObject, readTime, textsOf, timesOf } from '../entity/fields.js';
+import { readTime, textsOf, timesOf } from '../entity/fields.js';
 import { setPolicy } from '../entity/policy.js';
 import { answered, recordNoAnswer } from '../entity/polling.js';
 import {
@@ -23,6 +23,7 @@ import {
   type AppointmentRun,
 } from './appointment.js';
 import { carriedOn } from '../entity/versions.js';
+import { isObject } from '../../protocol/canonical-json.js';
 
 /** Asks the service for the appointment and its order. What cannot be read now is as silent as before. */
 export async function readAppointment(appointment: Appointment): Promise<void> {

@@ -18,24 +18,24 @@ import {
   waitingLine,
   words,
 } from '../entity/operators.js';
-import { iso } from '../entity/spans.js';
+import { isoOf } from '../entity/spans.js';
 import { currentPhase, isOfStage, siteCodeOf, stands, type Appointment } from './appointment.js';
 import { waitingUntil } from './deadlines.js';
 import { firstVersion } from '../entity/versions.js';
 import { announceFall, announceNews, clear, raise } from './announcements.js';
+import { present } from '../../protocol/canonical-json.js';
 
 /** The answer of `state` and most updates. */
 export function stateOf(appointment: Appointment): AppointmentState {
   const { orderId, userId, ending, order } = appointment;
   return {
     orderId,
-    ...(userId !== undefined && { userId }),
+    ...present({ userId, outcome: ending }),
     phase: currentPhase(appointment),
     ...shownOf(appointment),
     waiting: waitingOf(appointment),
     attention: shownAttention(appointment.attention.filter(({ reason }) => stands(appointment, reason))),
     timeline: appointment.journal,
-    ...(ending !== undefined && { outcome: ending }),
     // Why no appointment can be arranged for the order any more.
     ...(ending === 'order_ended' && order !== undefined && { order }),
   };
@@ -51,7 +51,7 @@ export function resultOf(appointment: Appointment): AppointmentResult {
     announced,
     attention,
     ...(Object.keys(raised).length > 0 && { raised }),
-    ...(doubtUntil !== undefined && { doubtUntil: iso(doubtUntil) }),
+    ...present({ doubtUntil: isoOf(doubtUntil) }),
   };
 }
 
@@ -74,14 +74,7 @@ function shownOf(appointment: Appointment): { appointment?: AppointmentShown } {
     appointment: {
       appointmentId,
       status,
-      ...(type !== undefined && { type }),
-      ...(startAt !== undefined && { startAt }),
-      ...(endAt !== undefined && { endAt }),
-      ...(timezone !== undefined && { timezone }),
-      ...(provider !== undefined && { provider }),
-      ...(canReschedule !== undefined && { canReschedule }),
-      ...(externalId !== undefined && { externalId }),
-      ...(siteCode !== undefined && { siteCode }),
+      ...present({ type, startAt, endAt, timezone, provider, canReschedule, externalId, siteCode }),
       ...refundOf(appointment, known),
     },
   };
@@ -94,7 +87,7 @@ function refundOf(
 ): Pick<AppointmentShown, 'refundable' | 'refundableUntil'> {
   if (refund?.appointmentId === known.appointmentId && !isOpen(known)) return { refundable: refund.refundable };
   const until = isOpen(known) ? refundableUntil(known) : undefined;
-  return until === undefined ? {} : { refundableUntil: iso(until) };
+  return present({ refundableUntil: isoOf(until) });
 }
 
 const waitedFor: Partial<Readonly<Record<AppointmentPhase, string>>> = {
@@ -106,8 +99,7 @@ const waitedFor: Partial<Readonly<Record<AppointmentPhase, string>>> = {
 
 function waitingOf(appointment: Appointment): AppointmentState['waiting'] {
   const what = waitedFor[currentPhase(appointment)] ?? 'nothing';
-  const until = waitingUntil(appointment);
-  return { for: what, ...(until !== undefined && { until: iso(until) }) };
+  return present({ for: what, until: isoOf(waitingUntil(appointment)) });
 }
 
 /** The case file that the Web UI shows, in Markdown: where the appointment is, what it waits for, and what happened. */

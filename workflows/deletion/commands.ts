@@ -11,6 +11,7 @@ import type { Deletion } from './deletion.js';
 import { findEarlierEnd } from './running-work.js';
 import { show, stateOf } from './view.js';
 import type { DeletionRun } from './run.js';
+import { present } from '../../protocol/canonical-json.js';
 
 /** The conditions for accepting an undo at all; a refusal here leaves no trace in the history. */
 export function validateUndo(run: DeletionRun, given: OfActor | undefined): void {
@@ -88,11 +89,7 @@ async function undoAtService(run: DeletionRun): Promise<'undone' | 'present'> {
     endAsBefore(run);
     throw graceEnded();
   }
-  const deleted = {
-    userId,
-    ...(clientUserId !== undefined && { clientUserId }),
-    ...(scheduledAt !== undefined && { readableAt: readableAt(run) }),
-  };
+  const deleted = present({ userId, clientUserId, readableAt: scheduledAt && readableAt(run) });
   try {
     return await activities.undoDeletion.executeWithOptions({ summary: 'undo the deletion' }, [deleted]);
   } catch (error) {

@@ -16,6 +16,7 @@ import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';
 import { firstVersion } from '../entity/versions.js';
+import { present } from '../../protocol/canonical-json.js';
 
 /** Everything that is known of one deletion; plain JSON, no clock. */
 export interface Deletion
@@ -57,10 +58,9 @@ export function openDeletion(input: DeleteUserInput, now: number): Deletion {
   return {
     version: firstVersion,
     userId,
-    ...(clientUserId != null && { clientUserId }),
+    ...present({ clientUserId, requestedBy: by }),
     ...openPolicy('deletion', policy),
     requestedAt: iso(now),
-    ...(by != null && { requestedBy: by }),
     phase: 'requested',
     workMet: false,
     scheduledBefore: false,

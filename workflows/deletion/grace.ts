@@ -8,6 +8,7 @@ import { isGraceOver, readableAt, reminderDueAt, undoReadableAt } from './deadli
 import { retry, standingNow, userNow } from './retrying.js';
 import type { DeletionRun } from './run.js';
 import { show, stateOf } from './view.js';
+import { present } from '../../protocol/canonical-json.js';
 
 /**
  * One turn of the grace period. An undo that was accepted before the end is carried out first, and the end waits for it. Only
@@ -54,7 +55,7 @@ async function isRestored(run: DeletionRun): Promise<boolean> {
 /** Before the product is notified: the notification of a final deletion covers the health data as well. */
 async function eraseHealthData(run: DeletionRun): Promise<'erased' | 'present'> {
   const { userId, clientUserId } = run.deletion;
-  const deleted = { userId, ...(clientUserId !== undefined && { clientUserId }) };
+  const deleted = present({ userId, clientUserId });
   const erased = await retry(run, 'erasure_delayed', 'answer', (options) =>
     activities.eraseHealthData.executeWithOptions({ ...options, summary: 'erase the health data' }, [deleted]),
   );

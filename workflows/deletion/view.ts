@@ -2,41 +2,23 @@ import type { DeletionState, FoundWork } from '../../protocol/deletion/messages.
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, historyTable, moment, plain, sentence, showToOperators, words } from '../entity/operators.js';
-import { iso } from '../entity/spans.js';
+import { isoOf } from '../entity/spans.js';
 import { graceEndOf } from './deadlines.js';
 import type { Deletion } from './deletion.js';
+import { present } from '../../protocol/canonical-json.js';
 
 export function stateOf(deletion: Deletion): DeletionState {
-  const {
-    userId,
-    phase,
-    requestedAt,
-    requestedBy,
-    scheduledAt,
-    scheduledBefore,
-    work = [],
-    connections,
-    attention,
-  } = deletion;
-  const { undo, histories, receipt, outcome, failure, endedAt } = deletion;
-  const end = graceEndOf(deletion);
+  const { userId, phase, requestedAt, scheduledAt, scheduledBefore, work = [], attention } = deletion;
+  const { requestedBy, connections, undo, histories, receipt, outcome, failure, endedAt } = deletion;
   return {
     userId,
     phase: outcome ?? phase,
     requestedAt,
-    ...(requestedBy !== undefined && { requestedBy }),
-    ...(scheduledAt !== undefined && { scheduledAt: iso(scheduledAt) }),
-    ...(end !== undefined && { graceUntil: iso(end) }),
+    ...present({ requestedBy, connections, undo, histories, receipt, outcome, failure, endedAt }),
+    ...present({ scheduledAt: isoOf(scheduledAt), graceUntil: isoOf(graceEndOf(deletion)) }),
     scheduledBefore,
     work,
-    ...(connections && { connections }),
     attention: shownAttention(attention),
-    ...(undo && { undo }),
-    ...(histories && { histories }),
-    ...(receipt !== undefined && { receipt }),
-    ...(outcome !== undefined && { outcome }),
-    ...(failure !== undefined && { failure }),
-    ...(endedAt !== undefined && { endedAt }),
   };
 }
 

@@ -12,9 +12,9 @@ import type { StoppedDetails } from '../../activities/placing-stop.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import { actorRule, isActor, type OfActor } from '../../protocol/actor.js';
 import { isReference, referencePattern } from '../../protocol/ids.js';
-import { isObject } from './fields.js';
 import { day } from './spans.js';
 import { afterMessages } from './steps.js';
+import { isObject } from '../../protocol/canonical-json.js';
 
 /** A command that waits for its turn, and what came of it. */
 interface Asked {

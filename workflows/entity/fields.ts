@@ -1,9 +1,5 @@
 /** How snapshots that came by signal, perhaps from a backend in another language, are read: field by field, never throwing. */
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Those of the fields that are texts. */
 export function textsOf<Name extends string>(value: Record<string, unknown>, names: readonly Name[]) {
   return fieldsOf(value, names, (text) => (typeof text === 'string' ? text : undefined));

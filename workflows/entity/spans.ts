@@ -8,6 +8,10 @@ export function iso(time: number): string {
   return new Date(time).toISOString();
 }
 
+export function isoOf(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : iso(time);
+}
+
 /** Longer than the service's usual outages. After it an end no longer waits for its answer, and a person is asked to look. */
 export const longestOutage = day;
 

@@ -26,6 +26,7 @@ import type { ResolvedLinkPolicy } from '../../protocol/link/policy.js';
 import { anyProvider, sourceSlugOf } from '../../protocol/link/provider-source.js';
 import { consequenceOf, isAboutToken, mayBeConnected } from './consequences.js';
 import { carriedOn, firstVersion } from '../entity/versions.js';
+import { present } from '../../protocol/canonical-json.js';
 
 /**
  * Everything a link knows, and how each thing that happens changes it. Plain JSON without a clock: it goes through
@@ -124,12 +125,7 @@ function begun(options: LinkOptions, now: number): Omit<Link, 'userId' | 'provid
 
 /** The options of the service's page, and nothing else. */
 export function pageOf({ redirectUrl, filterOnProviders, onError, onClose }: LinkPage): LinkPage {
-  return {
-    ...(redirectUrl != null && { redirectUrl }),
-    ...(filterOnProviders != null && { filterOnProviders }),
-    ...(onError != null && { onError }),
-    ...(onClose != null && { onClose }),
-  };
+  return present({ redirectUrl, filterOnProviders, onError, onClose });
 }
 
 /** The source that the connection must be of; undefined if the user chooses the provider. */
@@ -355,12 +351,7 @@ export function end(link: Link, outcome: LinkOutcome, now: number, actor?: OfAct
   announce(link, {
     ...head(link, 'ended', now),
     type: 'ended',
-    data: {
-      outcome,
-      ...(chosenProvider !== undefined && { chosenProvider }),
-      ...(errorType !== undefined && { errorType }),
-      ...(waitedFor !== undefined && { waitedFor }),
-    },
+    data: present({ outcome, chosenProvider, errorType, waitedFor }),
   });
 }
 

@@ -3,18 +3,15 @@ import { activities } from '../activity-options.js';
 import { timeOf } from '../entity/alarm.js';
 import { refusalOf } from '../entity/commands.js';
 import { type Link, sourceSlug, recordConnection, recordNoAnswer } from './link.js';
+import { present } from '../../protocol/canonical-json.js';
 
 /** The facts that distinguish the link's own connection from an older one. */
 export function connectionQueryOf(link: Link): ConnectionQuery {
   const { userId, filterOnProviders, connectionsBefore, startedAt, policy } = link;
   const slug = sourceSlug(link);
-  return {
-    userId,
-    ...(slug !== undefined && { sourceSlug: slug }),
-    ...(slug === undefined && filterOnProviders && { oneOf: filterOnProviders }),
-    ...(connectionsBefore && { except: connectionsBefore }),
-    since: startedAt - policy.clockTolerance,
-  };
+  const oneOf = slug === undefined ? filterOnProviders : undefined;
+  const since = startedAt - policy.clockTolerance;
+  return present({ userId, sourceSlug: slug, oneOf, except: connectionsBefore, since });
 }
 
 /** Reads the user at the service: only what it shows there makes a link connected. */

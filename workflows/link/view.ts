@@ -2,30 +2,24 @@ import type { CodeAnswer, LinkResult, LinkState } from '../../protocol/link/mess
 import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
 import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, historyTable, plain, sentence, showToOperators, waitingLine, words } from '../entity/operators.js';
-import { iso } from '../entity/spans.js';
+import { iso, isoOf } from '../entity/spans.js';
 import { waitingUntil } from './deadlines.js';
 import type { Link } from './link.js';
+import { present } from '../../protocol/canonical-json.js';
 
 /** The answer of `state` and most updates. The token, its URL and codes are not in it. */
 export function stateOf(link: Link): LinkState {
   const { userId, provider, chosenProvider, phase, policy, mfa, errorType, consequence, outcome, waitedFor } = link;
-  const until = waitingUntil(link);
   return {
     userId,
     provider,
-    ...(chosenProvider !== undefined && { chosenProvider }),
     phase,
     startedAt: iso(link.startedAt),
-    ...(until !== undefined && { until: iso(until) }),
-    ...(mfa && { mfa }),
+    ...present({ until: isoOf(waitingUntil(link)), chosenProvider, mfa, errorType, consequence, outcome, waitedFor }),
     codeAttemptsLeft: policy.maxCodeAttempts - link.wrongCodes,
     passwordAttemptsLeft: policy.maxPasswordAttempts - link.failedLogins,
-    ...(errorType !== undefined && { errorType }),
-    ...(consequence !== undefined && { consequence }),
     attention: shownAttention(link.attention),
     timeline: link.journal,
-    ...(outcome !== undefined && { outcome }),
-    ...(waitedFor !== undefined && { waitedFor }),
   };
 }
 
@@ -35,7 +29,7 @@ export function codeAnswerOf(link: Link): CodeAnswer {
   return {
     outcome: codeOutcomeOf(link),
     attemptsLeft: state.codeAttemptsLeft,
-    ...(link.errorType !== undefined && { errorType: link.errorType }),
+    ...present({ errorType: link.errorType }),
     state,
   };
 }
@@ -53,7 +47,7 @@ function codeOutcomeOf({ phase, errorType, consequence, token, claim }: Link): C
 
 export function resultOf(link: Link): LinkResult {
   const { outcome = 'failed', connectedAt } = link;
-  return { ...stateOf(link), outcome, ...(connectedAt !== undefined && { connectedAt }) };
+  return { ...stateOf(link), ...present({ outcome, connectedAt }) };
 }
 
 /** The case file that the Web UI shows, in Markdown: where the link is, what it waits for, and what happened. */

@@ -11,6 +11,7 @@ import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueueOnce, notificationOf } from '../entity/outbox.js';
 import { iso } from '../entity/spans.js';
 import type { Review } from './review.js';
+import { present } from '../../protocol/canonical-json.js';
 
 export function enqueue(review: Review, notification: MatchReviewNotification): void {
   const { rawResultId } = review;
@@ -20,12 +21,7 @@ export function enqueue(review: Review, notification: MatchReviewNotification): 
 
 export function headOf(review: Review, key: string, type: string, now: number): MatchReviewNotificationHead {
   const { rawResultId, userId } = review;
-  return {
-    id: `${rawResultId}/${key}/${type}`,
-    at: iso(now),
-    rawResultId,
-    ...(userId !== undefined && { userId }),
-  };
+  return present({ id: `${rawResultId}/${key}/${type}`, at: iso(now), rawResultId, userId });
 }
 
 /** Announces for whom the review waits now. It may come back to a person: that is another question. */
@@ -40,12 +36,7 @@ export function announceNews(review: Review, now: number): void {
     const head = headOf(review, key, 'phase_changed', now);
     return enqueue(review, { ...head, type: 'phase_changed', data: { phase: stage.phase, status } });
   }
-  const data = {
-    ...(decisionCode !== undefined && { decisionCode }),
-    allowedActions,
-    ...(interpretation !== undefined && { interpretation }),
-    ...(resultStatus !== undefined && { resultStatus }),
-  };
+  const data = present({ decisionCode, interpretation, resultStatus, allowedActions });
   enqueue(review, { ...headOf(review, key, 'review_needed', now), type: 'review_needed', data });
 }
 
@@ -53,11 +44,7 @@ export function announceNews(review: Review, now: number): void {
 export function announceEnd(review: Review, now: number): void {
   const { ending, resolvedOrderId, resolvedUserId } = review;
   if (ending === undefined) return;
-  const data = {
-    outcome: ending,
-    ...(resolvedOrderId !== undefined && { resolvedOrderId }),
-    ...(resolvedUserId !== undefined && { resolvedUserId }),
-  };
+  const data = present({ outcome: ending, resolvedOrderId, resolvedUserId });
   review.endKey ??= keyOfEnd(review, ending);
   enqueue(review, { ...headOf(review, review.endKey, 'ended', now), type: 'ended', data });
 }

@@ -9,13 +9,14 @@ import { isDue, timeOf } from '../entity/alarm.js';
 import { noteAbsence } from '../entity/spans.js';
 import { resumeQuestions } from '../entity/attention.js';
 import { actorOf, answeringMeanwhile, loggedRefusal } from '../entity/commands.js';
-import { isObject, textsOf } from '../entity/fields.js';
+import { textsOf } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy } from '../entity/policy.js';
 import { recordNoAnswer } from '../entity/polling.js';
 import { rememberEnd, recordAbsence, recordRead, type Review, type MatchReviewRun } from './review.js';
 import { carriedOn } from '../entity/versions.js';
+import { isObject } from '../../protocol/canonical-json.js';
 
 /** Asks the service for the review. What cannot be read now is as silent as before. */
 export async function readReview(review: Review): Promise<void> {

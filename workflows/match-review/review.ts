@@ -1,6 +1,6 @@
 import type { RaisedAttention } from '../../protocol/attention.js';
 import type { EarlierRun } from '../../protocol/signal-or-start.js';
-import { canonicalJson } from '../../protocol/canonical-json.js';
+import { canonicalJson, present } from '../../protocol/canonical-json.js';
 import { openPhaseOf, outcomeOf, rankOf, type OpenPhase } from '../../protocol/match-review/lifecycle.js';
 import type {
   MatchReviewAttentionReason,
@@ -242,8 +242,7 @@ export function mayContradict(review: Review): boolean {
 export function rememberEnd(review: Review, outcome: MatchReviewOutcome | undefined, resolved: Resolved): void {
   if (outcome === undefined || outcome === 'abandoned') return;
   const { resolvedOrderId, resolvedUserId } = resolved;
-  const order = { ...(resolvedOrderId !== undefined && { resolvedOrderId }) };
-  review.before = { outcome, ...order, ...(resolvedUserId !== undefined && { resolvedUserId }) };
+  review.before = present({ outcome, resolvedOrderId, resolvedUserId });
 }
 
 /** Follows a review that has ended again, as the next run would: it is read first, and nothing is announced before. */

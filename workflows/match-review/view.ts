@@ -2,11 +2,12 @@ import type { MatchReviewPhase, MatchReviewResult, MatchReviewState } from '../.
 import { labPhaseKey, ofUser } from '../../protocol/search-attributes.js';
 import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, historyTable, plain, sentence, showToOperators, waitingLine, words } from '../entity/operators.js';
-import { iso } from '../entity/spans.js';
+import { isoOf } from '../entity/spans.js';
 import { waitingUntil } from './deadlines.js';
 import { currentPhase, stands, type Review } from './review.js';
 import { firstVersion } from '../entity/versions.js';
 import { announceNews, clear, raise } from './announcements.js';
+import { present } from '../../protocol/canonical-json.js';
 
 /** The answer of `state` and the updates. */
 export function stateOf(review: Review): MatchReviewState {
@@ -14,22 +15,14 @@ export function stateOf(review: Review): MatchReviewState {
   const { status, decisionCode, interpretation, resultStatus, labSlug } = known ?? { labSlug: undefined };
   return {
     rawResultId,
-    ...(userId !== undefined && { userId }),
     phase: currentPhase(review),
-    ...(status !== undefined && { status }),
-    ...(decisionCode !== undefined && { decisionCode }),
+    ...present({ userId, status, decisionCode, interpretation, resultStatus, labSlug }),
+    ...present({ decision, resolvedOrderId, resolvedUserId, outcome: ending }),
     subReasonCodes: known?.subReasonCodes ?? [],
     allowedActions: ending === undefined ? (known?.allowedActions ?? []) : [],
-    ...(interpretation !== undefined && { interpretation }),
-    ...(resultStatus !== undefined && { resultStatus }),
-    ...(labSlug !== undefined && { labSlug }),
-    ...(decision && { decision }),
-    ...(resolvedOrderId !== undefined && { resolvedOrderId }),
-    ...(resolvedUserId !== undefined && { resolvedUserId }),
     waiting: waitingOf(review),
     attention: shownAttention(review.attention.filter(({ reason }) => stands(review, reason))),
     timeline: review.journal,
-    ...(ending !== undefined && { outcome: ending }),
   };
 }
 
@@ -46,8 +39,7 @@ const waitedFor: Partial<Readonly<Record<MatchReviewPhase, string>>> = {
 
 function waitingOf(review: Review): MatchReviewState['waiting'] {
   const what = waitedFor[currentPhase(review)] ?? 'nothing';
-  const until = waitingUntil(review);
-  return { for: what, ...(until !== undefined && { until: iso(until) }) };
+  return present({ for: what, until: isoOf(waitingUntil(review)) });
 }
 
 /** The case file that the Web UI shows, in Markdown: the decision that is needed, and the history. */

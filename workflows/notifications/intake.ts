@@ -1,6 +1,6 @@
 import type { NotificationsLeft, RefusedNotification } from '../../protocol/notifications/delivery.js';
 import type { Notification } from '../../protocol/notifications/notifications.js';
-import { isObject } from '../entity/fields.js';
+import { isObject } from '../../protocol/canonical-json.js';
 
 /**
  * Reads notifications that came by signal. What has no id, type and time cannot be delivered and is left out: a signal cannot be

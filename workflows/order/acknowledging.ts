@@ -16,6 +16,7 @@ import type { Chain } from './chain.js';
 import { alarmOf, alarmsOf, dropReminders, findCriticalResult } from './critical-results.js';
 import { awaitIdentity, requireNoOtherRoot, type KitOrderRun } from './run.js';
 import { stateOf } from './view.js';
+import { present } from '../../protocol/canonical-json.js';
 
 /* A person's acknowledgement of a critical result. */
 
@@ -106,13 +107,7 @@ export function acknowledge(chain: Chain, command: AcknowledgeCriticalResultComm
   const { orderId, by, outcome, note: text } = command;
   const result = findCriticalResult(chain, orderId);
   if (!result || isRepeated(result, command)) return;
-  const acknowledgement = {
-    alarm: alarmOf(result),
-    by,
-    outcome,
-    at: iso(now),
-    ...(text !== undefined && { note: text }),
-  };
+  const acknowledgement = present({ alarm: alarmOf(result), by, outcome, at: iso(now), note: text });
   result.acknowledgements = [...result.acknowledgements, acknowledgement].slice(-mostAcknowledgements);
   result.isOpen = false;
   // The note stays out: case files are read by more people than it is meant for.

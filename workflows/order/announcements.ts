@@ -16,6 +16,7 @@ import {
   currentOrder,
 } from './chain.js';
 import type { KitOrderRun } from './run.js';
+import { present } from '../../protocol/canonical-json.js';
 
 export function enqueue(chain: Chain, notification: OrderNotification): void {
   const { type, orderId, rootOrderId, userId } = notification;
@@ -25,14 +26,8 @@ export function enqueue(chain: Chain, notification: OrderNotification): void {
 }
 
 export function headOf(chain: Chain, { orderId, greatest }: ChainOrder, id: string, at: string): NotificationHead {
-  return {
-    id,
-    at,
-    orderId,
-    rootOrderId: chain.rootOrderId,
-    ...(chain.reference !== undefined && { reference: chain.reference }),
-    ...(greatest.userId !== undefined && { userId: greatest.userId }),
-  };
+  const { rootOrderId, reference } = chain;
+  return present({ id, at, orderId, rootOrderId, reference, userId: greatest.userId });
 }
 
 /** Announces what is new in any order of the chain: its results, corrections, cancellation, and the phase it is in. */
@@ -97,9 +92,7 @@ export function markAnnounced(chain: Chain, order: ChainOrder): void {
     orderId: order.orderId,
     eventId: lastEventId(order),
     phase: order.standing.phase,
-    ...(problem !== undefined && { problem }),
-    ...(detail !== undefined && { detail }),
-    ...(interpretation !== undefined && { interpretation }),
+    ...present({ problem, detail, interpretation }),
     ...(order.standing.endedByStatus && { byStatus: true }),
   };
   chain.announced = [...chain.announced.filter(({ orderId }) => orderId !== order.orderId), announced];
@@ -162,12 +155,7 @@ function announcePhase(chain: Chain, order: ChainOrder, before: Announced | unde
   enqueue(chain, {
     ...headOf(chain, order, `${order.orderId}/${turn.id}/phase_changed`, turn.at),
     type: 'phase_changed',
-    data: {
-      phase,
-      status: turn.status,
-      ...(turn.detail !== undefined && { detail: turn.detail }),
-      ...(problem !== undefined && { problem: problem.status }),
-    },
+    data: present({ phase, status: turn.status, detail: turn.detail, problem: problem?.status }),
   });
 }
 

@@ -19,6 +19,7 @@ import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { observe, restoredOrders, type OrderRecord, type Orders } from './snapshots.js';
 import { carriedOn, firstVersion } from '../entity/versions.js';
+import { present } from '../../protocol/canonical-json.js';
 
 /**
  * Everything a `kitOrder` run knows: what was reported (`orders`, the converging fold) and what was decided on it. It
@@ -222,8 +223,7 @@ export function lastEventId({ standing }: ChainOrder): number {
 }
 
 export function standingAt(order: ChainOrder): DecidedOn {
-  const { status } = order.greatest;
-  return { eventId: lastEventId(order), ...(status !== undefined && { status }) };
+  return present({ eventId: lastEventId(order), status: order.greatest.status });
 }
 
 /** Set once nothing is left to wait for. */

@@ -9,6 +9,7 @@ import { currentOrder, findOrder, type Chain, type ChainOrder } from './chain.js
 import type { KitOrderRun } from './run.js';
 import type { OrderRecord } from './snapshots.js';
 import { iso } from '../entity/spans.js';
+import { present } from '../../protocol/canonical-json.js';
 
 /*
  * Results that somebody must act on at once. A report of the service's own is one, and so is an order with a critical
@@ -36,11 +37,7 @@ export function raiseCriticalResults({ chain, forwardsTo }: KitOrderRun, now: nu
   const reports = chain.criticalReports;
   chain.criticalReports = [];
   for (const { orderId, status, interpretation, updatedAt } of reports) {
-    const own = {
-      ...(status !== undefined && { status }),
-      ...(interpretation !== undefined && { interpretation }),
-      ...(updatedAt !== undefined && { updatedAt }),
-    };
+    const own = present({ status, interpretation, updatedAt });
     alarmIfNews(chain, { ...newsOf(chain, orderId), ...own, isReport: true }, now);
   }
   // Of the records alone: the standing of an order costs time, and in a burst of reports nobody asks for it.
@@ -51,12 +48,9 @@ export function raiseCriticalResults({ chain, forwardsTo }: KitOrderRun, now: nu
 export function openReports({ criticalReports, criticalResults }: Chain): CriticalResultReport[] {
   const open = criticalResults.filter(({ isOpen }) => isOpen);
   return [
-    ...open.map(({ orderId, status, interpretation, updatedAt }) => ({
-      orderId,
-      status,
-      ...(interpretation !== undefined && { interpretation }),
-      ...(updatedAt !== undefined && { updatedAt }),
-    })),
+    ...open.map(({ orderId, status, interpretation, updatedAt }) =>
+      present({ orderId, status, interpretation, updatedAt }),
+    ),
     ...criticalReports.map(({ order: _order, ...report }) => report),
   ];
 }
@@ -180,7 +174,7 @@ function alarmIfNews(chain: Chain, { isChange = false, isReport = false, ...news
 function announce(chain: Chain, result: CriticalResultRecord, status: string, at: string): void {
   const { orderId, interpretation } = result;
   const head = headOf(chain, orderOf(chain, orderId), alarmOf(result), at);
-  const data = { status, ...(interpretation !== undefined && { interpretation }) };
+  const data = present({ status, interpretation });
   enqueue(chain, { ...head, orderId, type: 'critical_result', data });
 }
 
@@ -235,7 +229,7 @@ function newsOf(chain: Chain, orderId: string): News {
   const order = findOrder(chain, orderId);
   const correctedBy = order?.events.findLast(({ status }) => readStatus(status).low === 'corrected')?.id;
   const status = order?.standing.phase === 'completed' ? 'final' : 'partial';
-  return { orderId, status, ...(correctedBy !== undefined && { correctedBy }) };
+  return present({ orderId, status, correctedBy });
 }
 
 function orderOf(chain: Chain, orderId: string): ChainOrder {

@@ -1,4 +1,3 @@
-import { isObject } from '../entity/fields.js';
 import { note } from '../entity/journal.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy } from '../entity/policy.js';
@@ -6,7 +5,7 @@ import { iso } from '../entity/spans.js';
 import { CancellationScope, log } from '@temporalio/workflow';
 import type { CriticalResultReported, OrderPlaced, ReplacementPlaced } from '../../protocol/order/messages.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
-import { canonicalJson } from '../../protocol/canonical-json.js';
+import { canonicalJson, isObject, present } from '../../protocol/canonical-json.js';
 import { isAhead, notAhead } from '../../protocol/time.js';
 import { isActor } from '../../protocol/actor.js';
 import { isReference } from '../../protocol/ids.js';
@@ -58,12 +57,7 @@ export function receiveCriticalReport(run: KitOrderRun, reported: unknown): void
   }
   const { chain } = run;
   const { orderId, userId, sampleId, order } = report;
-  const stub = {
-    orderId,
-    events: [],
-    ...(userId !== undefined && { userId }),
-    ...(sampleId !== undefined && { sampleId }),
-  };
+  const stub = present({ orderId, events: [], userId, sampleId });
   if (order || !isKnownForeign(chain, orderId)) receiveSnapshot(run, order ?? stub);
   if (isKnownForeign(chain, orderId) && !hasComeBack(chain, report)) {
     chain.foreignReports = [...(chain.foreignReports ?? []), report];
@@ -99,8 +93,10 @@ function withoutFuture(chain: Chain, snapshot: OrderSnapshot, now: number): Orde
       ...event,
       at: notAhead(event.at, now, known?.events.find(({ id }) => id === event.id)?.at),
     })),
-    ...(createdAt !== undefined && { createdAt: notAhead(createdAt, now, before?.createdAt) }),
-    ...(updatedAt !== undefined && { updatedAt: notAhead(updatedAt, now, before?.updatedAt) }),
+    ...present({
+      createdAt: createdAt && notAhead(createdAt, now, before?.createdAt),
+      updatedAt: updatedAt && notAhead(updatedAt, now, before?.updatedAt),
+    }),
   };
   const isRepeated = !isAhead(updatedAt, now) || canonicalJson(believed) === canonicalJson(before ?? null);
   return isRepeated ? believed : { ...believed, updatedAt: iso(now) };

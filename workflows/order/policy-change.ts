@@ -5,10 +5,9 @@ import type { OfActor } from '../../protocol/actor.js';
 import type { OrderPolicy, ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { PolicyInvalid } from '../../protocol/policy/resolution.js';
-import { canonicalJson } from '../../protocol/canonical-json.js';
+import { canonicalJson, isObject, present } from '../../protocol/canonical-json.js';
 import type { Moment } from '../entity/alarm.js';
 import { actorOf, commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
-import { isObject } from '../entity/fields.js';
 import { noteDecided } from '../entity/journal.js';
 import { obtainPolicy, setPolicy } from '../entity/policy.js';
 import { clear } from './announcements.js';
@@ -19,7 +18,7 @@ import { endObsoleteWait } from './decisions.js';
 import { publish } from './publishing.js';
 import { answerCaller, requireNoOtherRoot, type KitOrderRun } from './run.js';
 import { stateOf, waitingOf } from './view.js';
-import { iso } from '../entity/spans.js';
+import { isoOf } from '../entity/spans.js';
 
 /** The settings that still count for an order that has its outcome and that a critical result keeps open. */
 const lastSettings = ['criticalResultReminder', 'notificationDeadline'];
@@ -147,8 +146,6 @@ function movesBetween(before: readonly Moment[], after: readonly Moment[]): Move
   return [...names].flatMap((name) => {
     const [was, willBe] = [timeIn(before, name), timeIn(after, name)];
     if (was === willBe) return [];
-    return [
-      { name, ...(was !== undefined && { before: iso(was) }), ...(willBe !== undefined && { after: iso(willBe) }) },
-    ];
+    return [present({ name, before: isoOf(was), after: isoOf(willBe) })];
   });
 }

@@ -27,6 +27,7 @@ import { deadlinesOf, nextRecheck, shipsKit, type Deadline } from './deadlines.j
 import { receiveSnapshot } from './intake.js';
 import { isRedrawOf } from './redraws.js';
 import type { KitOrderRun } from './run.js';
+import { present } from '../../protocol/canonical-json.js';
 
 /*
  * How a kit is replaced. First the policy's decision about a kit that failed or is stuck: a person is asked, a new kit is
@@ -235,8 +236,7 @@ async function place(
     triedBefore: reservation.triedAt !== undefined,
     creationTimeout: policy.creationTimeout,
     creationSettling: policy.creationSettling,
-    ...(labTestId !== undefined && { labTestId }),
-    ...(labAccountId !== undefined && { labAccountId }),
+    ...present({ labTestId, labAccountId }),
   };
   delete reservation.stopReason;
   const rest = (reservation.triedAt ?? 0) + policy.creationSettling - Date.now();
@@ -278,7 +278,7 @@ function withdraw(chain: Chain, reservation: Replacement): void {
 /** If passthrough is not echoed, nothing in the new order's webhooks leads to this chain. */
 async function leadToChain({ rootOrderId, reference }: Chain, snapshot: OrderSnapshot): Promise<void> {
   if (readPassthrough(snapshot.passthrough)?.root === rootOrderId) return;
-  const placed = { rootOrderId, snapshot, ...(reference !== undefined && { reference }) };
+  const placed = present({ rootOrderId, snapshot, reference });
   await activities.joinChain.executeWithOptions({ summary: `${snapshot.orderId.slice(0, 8)} joins the chain` }, [
     placed,
   ]);

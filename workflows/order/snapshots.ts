@@ -1,9 +1,9 @@
-import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
+import { canonicalJson, compareText, isObject, present } from '../../protocol/canonical-json.js';
 import { canonicalId, isAddressable } from '../../protocol/ids.js';
 import { boundedEvents, isCritical, isEnd, listedOnce, listedWhole } from '../../protocol/order/lifecycle.js';
 import type { CriticalResultReported } from '../../protocol/order/messages.js';
 import type { OrderEvent, OrderSnapshot, TransactionOrder, TransactionSnapshot } from '../../service/order/snapshot.js';
-import { isObject, readDate, readTime, textsOf, timesOf } from '../entity/fields.js';
+import { readDate, readTime, textsOf, timesOf } from '../entity/fields.js';
 
 /**
  * The fold: what has been reported of the orders of one chain. It converges: any order, repetition or loss of
@@ -138,10 +138,7 @@ export function readSnapshot(value: unknown): OrderSnapshot | undefined {
     ...timesOf(value, ['createdAt', 'updatedAt']),
     orderId: canonicalId(value['orderId']),
     events,
-    ...(resultsBy !== undefined && { resultsBy }),
-    ...(activateBy !== undefined && { activateBy }),
-    ...(transaction && { transaction }),
-    ...(shipment && { shipment }),
+    ...present({ resultsBy, activateBy, transaction, shipment }),
   };
 }
 
@@ -156,7 +153,7 @@ export function readCriticalReport(value: unknown): CriticalResultReported | und
     orderId: canonicalId(value['orderId']),
     // It stands in the ids of notifications.
     ...(isAddressable(status) && { status: status.toLowerCase() }),
-    ...(order && { order }),
+    ...present({ order }),
   };
 }
 
@@ -180,10 +177,10 @@ const shipmentFields = [
 
 function readEvent(value: unknown): OrderEvent | undefined {
   if (!isObject(value)) return undefined;
-  const { id, status, detail } = value;
+  const { id, status } = value;
   const at = readTime(value['at']);
   if (!isEventId(id) || at === undefined || typeof status !== 'string') return undefined;
-  return { id, at, status, ...(typeof detail === 'string' && { detail }) };
+  return { id, at, status, ...textsOf(value, ['detail']) };
 }
 
 function readTransaction(value: unknown): TransactionSnapshot | undefined {

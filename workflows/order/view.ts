@@ -1,4 +1,4 @@
-import { compareText } from '../../protocol/canonical-json.js';
+import { compareText, present } from '../../protocol/canonical-json.js';
 import { readStatus } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type {
@@ -49,44 +49,34 @@ import { firstVersion } from '../entity/versions.js';
 export function stateOf(chain: Chain): OrderState {
   const current = currentOrder(chain);
   const { standing, greatest } = current;
+  const { userId, sampleId, interpretation, shipment } = greatest;
   const outcome = outcomeOf(chain);
   const criticalResult = shownCriticalResult(chain);
   return {
     rootOrderId: chain.rootOrderId,
     orderId: current.orderId,
-    ...(chain.reference !== undefined && { reference: chain.reference }),
-    ...(greatest.userId !== undefined && { userId: greatest.userId }),
+    ...present({ reference: chain.reference, userId, sampleId, interpretation, criticalResult, shipment, outcome }),
     phase: standing.phase,
     status: statusOf(current),
     registered: standing.registered,
-    ...(greatest.sampleId !== undefined && { sampleId: greatest.sampleId }),
     ...(standing.problem && { problem: problemOf(standing.problem) }),
-    ...(greatest.interpretation !== undefined && { interpretation: greatest.interpretation }),
-    ...(criticalResult && { criticalResult }),
-    ...(greatest.shipment && { shipment: greatest.shipment }),
     waiting: waitingOf(chain),
     attention: chain.attention.map(({ key: _key, time: _time, ...attention }) => attention),
     chain: linksOf(chain),
     timeline: timelineOf(chain),
-    ...(outcome !== undefined && { outcome }),
   };
 }
 
 export function resultOf(chain: Chain): KitOrderResult {
+  const { policy, replacements, answers, attention, raised, criticalResults } = chain;
+  const { labTestId, labAccountId, madeElsewhere } = chain;
   const reminded = chain.met.filter(isKeyOfReminder);
+  const outcome = outcomeOf(chain) ?? 'unresolved';
   return {
     version: firstVersion,
     ...stateOf(chain),
-    outcome: outcomeOf(chain) ?? 'unresolved',
-    policy: chain.policy,
-    ...(chain.labTestId !== undefined && { labTestId: chain.labTestId }),
-    ...(chain.labAccountId !== undefined && { labAccountId: chain.labAccountId }),
-    ...(chain.madeElsewhere === true && { madeElsewhere: true }),
-    replacements: chain.replacements,
-    answers: chain.answers,
-    attention: chain.attention,
-    raised: chain.raised,
-    criticalResults: chain.criticalResults,
+    ...{ outcome, policy, replacements, answers, attention, raised, criticalResults },
+    ...present({ labTestId, labAccountId, madeElsewhere }),
     ...(reminded.length > 0 && { reminded }),
   };
 }
@@ -102,10 +92,7 @@ function linksOf(chain: Chain): ChainLink[] {
       origin: originOf(chain, order),
       phase: order.standing.phase,
       status: statusOf(order),
-      ...(order.greatest.interpretation !== undefined && { interpretation: order.greatest.interpretation }),
-      ...(sampleId !== undefined && { sampleId }),
-      ...(replaces !== undefined && { replaces }),
-      ...(replacedBy !== undefined && { replacedBy }),
+      ...present({ interpretation: order.greatest.interpretation, sampleId, replaces, replacedBy }),
     };
   });
 }

@@ -11,6 +11,7 @@ import { firstReportWait, second } from '../entity/spans.js';
 import { hasEndedByItself, type Job, type ReportRun } from './job.js';
 import { knownOf } from './reports.js';
 import { carriedOn } from '../entity/versions.js';
+import { present } from '../../protocol/canonical-json.js';
 
 /**
  * How long a run that a webhook started waits for a hand-over before it asks whose job it is: the upload's answer is on
@@ -67,7 +68,7 @@ async function readWholeJob(run: ReportRun, { tooSoon = false } = {}): Promise<v
   const { job } = run;
   const since = workflowInfo().startTime.toISOString();
   const reported = job.reported;
-  const question = { jobId: job.jobId, since, ...(job.userId !== undefined && { userId: job.userId }) };
+  const question = present({ jobId: job.jobId, since, userId: job.userId });
   const reading = await activities.identifyJob.executeWithOptions({ summary: 'whose job is this' }, [
     question,
     run.earlierRun,

@@ -1,7 +1,6 @@
 import { log } from '@temporalio/workflow';
 import { timeOf } from '../entity/alarm.js';
 import { noteAbsence } from '../entity/spans.js';
-import { isObject } from '../entity/fields.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy } from '../entity/policy.js';
 import { isReference } from '../../protocol/ids.js';
@@ -18,6 +17,7 @@ import {
   type ReportRun,
 } from './job.js';
 import { type Reported, readReportSnapshot } from './reports.js';
+import { isObject } from '../../protocol/canonical-json.js';
 
 /** Takes a webhook in. Called by the signal's handler: it only records. */
 export function receiveSnapshot(run: ReportRun, reported: unknown): void {

@@ -1,8 +1,8 @@
 import { canonicalId } from '../../protocol/ids.js';
-import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
+import { textsOf } from '../entity/fields.js';
+import { canonicalJson, compareText, isObject } from '../../protocol/canonical-json.js';
 import { rankOf } from '../../protocol/report/lifecycle.js';
 import type { ReportSnapshot, ReportCounts } from '../../service/report/snapshot.js';
-import { isObject } from '../entity/fields.js';
 
 /**
  * The fold: what has been reported of one parsing job. A webhook may be late, repeated or out of order, and nothing in
@@ -60,13 +60,12 @@ function compare(a: ReportSnapshot, b: ReportSnapshot): number {
  */
 export function readReportSnapshot(value: unknown): ReportSnapshot | undefined {
   if (!isObject(value)) return undefined;
-  const { jobId, status, failureReason, userId, needsHumanReview, isReviewed } = value;
+  const { jobId, userId, needsHumanReview, isReviewed } = value;
   if (typeof jobId !== 'string') return undefined;
   const counts = readCounts(value['counts']);
   return {
     jobId: canonicalId(jobId),
-    ...(typeof status === 'string' && { status }),
-    ...(typeof failureReason === 'string' && { failureReason }),
+    ...textsOf(value, ['status', 'failureReason']),
     ...(typeof userId === 'string' && { userId: canonicalId(userId) }),
     ...(typeof needsHumanReview === 'boolean' && { needsHumanReview }),
     ...(typeof isReviewed === 'boolean' && { isReviewed }),

@@ -1,4 +1,4 @@
-import { compareText } from '../../protocol/canonical-json.js';
+import { compareText, present } from '../../protocol/canonical-json.js';
 import {
   failureOf,
   type ParsingJobResult,
@@ -31,19 +31,13 @@ export function stateOf(job: Job): ReportState {
   const outcome = outcomeOf(job);
   return {
     jobId,
-    ...(reference !== undefined && { reference }),
-    ...(userId !== undefined && { userId }),
+    ...present({ reference, userId, needsHumanReview, isReviewed, counts, supersededBy, outcome }),
     phase: currentPhase(job),
     status,
-    ...(needsHumanReview !== undefined && { needsHumanReview }),
-    ...(isReviewed !== undefined && { isReviewed }),
     ...(status === 'failed' && { failure: failureOf(failureReason) }),
-    ...(counts && { counts }),
-    ...(supersededBy !== undefined && { supersededBy }),
     waiting: waitingOf(job),
     attention: shownAttention(job.attention),
     timeline: job.timeline,
-    ...(outcome !== undefined && { outcome }),
   };
 }
 

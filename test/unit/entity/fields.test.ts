@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { isObject, readDate, readTime, textsOf, timesOf } from '../../../workflows/entity/fields.js';
+import { isObject } from '../../../protocol/canonical-json.js';
+import { readDate, readTime, textsOf, timesOf } from '../../../workflows/entity/fields.js';
 
 test.each<[unknown, string | undefined]>([
   ['2024-03-01T10:00:00.000Z', '2024-03-01T10:00:00.000Z'],
