@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DefaultLogger } from '@temporalio/worker';
@@ -26,11 +26,11 @@ const external = ['@temporalio/*', '@opentelemetry/*', '@electric-sql/pglite', '
 const requireOfModule = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 
 /**
- * Bundles the programs: to load hundreds of small files takes longer than to run what is in them (docs/internals/performance.md). The licences are in
- * node_modules, which is deployed too; comments that have to stay with a package's text are in a file beside it.
+ * Bundles the programs: to load hundreds of small files takes longer than to run what is in them (docs/internals/performance.md).
+ * Comments that have to stay with a package's text are in a file beside it, and the licences of all that is bundled in `licences.txt`.
  */
 export async function buildPrograms(folder: string): Promise<void> {
-  await build({
+  const { metafile } = await build({
     absWorkingDir: projectFolder,
     entryPoints: entries,
     outbase: '.',
@@ -41,7 +41,26 @@ export async function buildPrograms(folder: string): Promise<void> {
     ...{ sourcemap: true, sourcesContent: false, legalComments: 'linked' },
     external,
     banner: { js: requireOfModule },
+    metafile: true,
   });
+  await writeFile(join(folder, 'licences.txt'), await licencesOf(Object.keys(metafile.inputs)));
+}
+
+/** The licences, as text, of the packages that these files are part of. */
+async function licencesOf(files: readonly string[]): Promise<string> {
+  const packages = new Set(files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []));
+  const texts = [...packages].sort().map(async (name) => {
+    const path = join(projectFolder, name);
+    const licences = (await readdir(path)).filter((file) => /^licen[cs]e/i.test(file));
+    const parts = await Promise.all(licences.map((file) => readFile(join(path, file), 'utf8')));
+    // Some packages have no text, and state their licence by its name alone.
+    const { version, license } = JSON.parse(await readFile(join(path, 'package.json'), 'utf8')) as Record<
+      string,
+      string
+    >;
+    return [`== ${name.replace('node_modules/', '')}@${version} (${license})`, ...parts].join('\n\n');
+  });
+  return (await Promise.all(texts)).join('\n\n');
 }
 
 /** Bundles the workflows, once for each form of failures: a worker that has to do it starts in five times the time. */

@@ -146,7 +146,7 @@ export function notificationsOf({ name, argument }: ActivityCall): string[] {
 }
 
 function outboxOf(input: unknown): string[] {
-  const { outbox } = carriedIn(input) as { outbox?: { id: string }[] };
+  const { outbox } = carriedIn<{ outbox?: { id: string }[] }>(input);
   return (outbox ?? []).map(({ id }) => id);
 }
 

@@ -103,7 +103,7 @@ async function create(
   const hour = 3_600_000;
   const times = { scheduledTimestampMs: Date.now(), startToCloseTimeoutMs: hour, scheduleToCloseTimeoutMs: hour };
   const environment = new MockActivityEnvironment({ ...times, ...info });
-  const placed = (await environment.run(() => activities.createKitOrder(input))) as PlacedOrder;
+  const placed: PlacedOrder = await environment.run(() => activities.createKitOrder(input));
   return { placed, started };
 }
 

@@ -56,7 +56,7 @@ async function receiptIn({
     receiptKey: key,
   } as never);
   const work = () => activities.writeReceipt(deletion);
-  const written = (await new MockActivityEnvironment({ attempt }).run(work)) as Awaited<ReturnType<typeof work>>;
+  const written: Awaited<ReturnType<typeof work>> = await new MockActivityEnvironment({ attempt }).run(work);
   return written.receipt ?? '';
 }
 

@@ -26,7 +26,7 @@ async function replaceAt(
   };
   const hour = 3_600_000;
   const times = { scheduledTimestampMs: Date.now(), startToCloseTimeoutMs: hour, scheduleToCloseTimeoutMs: hour };
-  return (await new MockActivityEnvironment(times).run(() => replaceKitOrder(input))) as PlacedOrder;
+  return new MockActivityEnvironment(times).run(() => replaceKitOrder(input));
 }
 
 const failed = {

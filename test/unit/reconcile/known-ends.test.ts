@@ -63,7 +63,7 @@ function startWorker() {
     calls = [];
     const environment = new MockActivityEnvironment();
     const given = { ...range, ...(critical && { critical }) };
-    const { counts } = (await environment.run(() => activities.reconcilePage(given))) as PageReconciled;
+    const { counts }: PageReconciled = await environment.run(() => activities.reconcilePage(given));
     return { counts, calls };
   };
 }

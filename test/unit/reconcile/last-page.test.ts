@@ -19,9 +19,7 @@ async function lastOf(count: number, missing: (page: number, reads: number) => b
     return { orders, unreadable: 0, size: 1 };
   };
   const activities = reconcileActivities({ service: { orders: { page } } } as unknown as ActivityDependencies);
-  const reconciled = new MockActivityEnvironment().run(() =>
-    activities.reconcilePage(range),
-  ) as Promise<PageReconciled>;
+  const reconciled: Promise<PageReconciled> = new MockActivityEnvironment().run(() => activities.reconcilePage(range));
   const found = await reconciled.then(
     ({ nextPage = 0 }) => nextPage + 1,
     (error: unknown) => error,
@@ -85,7 +83,7 @@ test('an order that cannot be read, or whose id cannot be part of a workflow ID,
   const temporal = { workflow: { signalWithStart, getHandle: () => ({ signal }), workflowService, options } };
   const activities = reconcileActivities({ service, temporal, taskQueue: 'lab' } as unknown as ActivityDependencies);
   const environment = new MockActivityEnvironment({}, { logger });
-  const { counts } = (await environment.run(() => activities.reconcilePage(range))) as PageReconciled;
+  const { counts }: PageReconciled = await environment.run(() => activities.reconcilePage(range));
   expect(counts).toMatchObject({ listed: 3, notified: 1, passedOver: 2 });
   expect(notified).toEqual(['kit-order/order-1']);
   expect(lines.join()).toContain('its id cannot be part of a workflow ID');
