@@ -9,8 +9,13 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build && npm prune --omit=dev && chmod +x dist/workers/labops.js && mv dist/sandbox sandbox-built
+# The package of the native core brings those of all platforms, 27 MB each.
+RUN cd node_modules/@temporalio/core-bridge/releases && ls | grep -v "^$(uname -m)-unknown-linux-gnu$" | xargs -r rm -r
 
 FROM ${NODE_IMAGE} AS processes
+LABEL org.opencontainers.image.title="lab-operations-worker" \
+      org.opencontainers.image.description="Durable lab operations on Temporal: worker, ingress, codec server and labops" \
+      org.opencontainers.image.licenses="MIT"
 # The worker's native core trusts the system's root certificates, and the base image has none.
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
 ENV NODE_ENV=production
@@ -20,10 +25,13 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 RUN ln -s /app/dist/workers/labops.js /usr/local/bin/labops
 USER node
+# A process without METRICS_PORT says nothing of its health.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s CMD ["node", "-e", "const { METRICS_PORT: port } = process.env; if (port) fetch(`http://127.0.0.1:${port}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "dist/workers/worker.js"]
 
 FROM processes AS sandbox
 COPY --from=build /app/sandbox-built ./dist/sandbox
+HEALTHCHECK NONE
 CMD ["node", "dist/sandbox/main.js"]
 
 # The last stage is what a build without a target makes.

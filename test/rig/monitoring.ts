@@ -32,7 +32,9 @@ interface Panel {
 
 /** With the dashboard's variables filled in; by default all task queues are chosen. */
 export async function panelQuestions(taskQueue = '.*'): Promise<Question[]> {
-  const { panels } = JSON.parse(await readFile(join(deploy, 'grafana-dashboard.json'), 'utf8')) as { panels: Panel[] };
+  const { panels } = JSON.parse(await readFile(join(deploy, 'grafana', 'lab-operations.json'), 'utf8')) as {
+    panels: Panel[];
+  };
   return panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ expr }) => ({
       name: title,

@@ -40,7 +40,7 @@ test('the compose file satisfies the schema of the Compose specification', () =>
 
 test('every image has an exact version, and no server is one that sets itself up', () => {
   const others = services.map(([, { image }]) => image).filter((image) => !image.startsWith('lab-operations-'));
-  for (const image of others) expect(image).toMatch(/^(postgres:\d+\.\d+|[\w-]+\/[\w-]+:\d+\.\d+\.\d+)$/);
+  for (const image of others) expect(image).toMatch(/^(postgres:\d+\.\d+|[\w-]+\/[\w-]+:v?\d+\.\d+\.\d+)$/);
   expect(others.join()).not.toContain('auto-setup');
 });
 
@@ -106,6 +106,19 @@ test('the dynamic configuration that the server reads is the file that is mounte
   expect(Object.keys(settings).length).toBeGreaterThan(0);
   for (const values of Object.values(settings))
     expect(values.map(({ value }) => typeof value).join()).toMatch(/^(number|boolean)$/);
+});
+
+test('Prometheus scrapes every program that shows metrics, at its port, and reads the rules that are mounted', async () => {
+  const file = compose.configs['prometheus']?.file ?? 'no file';
+  const scraping = parse(await readFile(join(projectFolder, file), 'utf8')) as {
+    rule_files: string[];
+    scrape_configs: { static_configs: { targets: string[] }[] }[];
+  };
+  const showing = services.filter(([, { environment }]) => environment?.['METRICS_PORT'] !== undefined);
+  const targets = scraping.scrape_configs.flatMap((job) => job.static_configs.flatMap((each) => each.targets));
+  expect(targets).toEqual(showing.map(([name, { environment }]) => `${name}:${environment?.['METRICS_PORT']}`));
+  const mounted = (compose.services['prometheus']?.configs ?? []).map(({ target }) => target);
+  expect(mounted).toEqual(expect.arrayContaining(scraping.rule_files.map((file) => `/etc/prometheus/${file}`)));
 });
 
 const ours = services.filter(([, { image }]) => image.startsWith('lab-operations-'));
