@@ -62,7 +62,11 @@ export async function readPlacingStop(workflows: Workflows, taskQueue: string): 
   try {
     const { status, startTime } = await withoutMemos(workflows).getHandle(workflowId).describe();
     if (status.name !== 'RUNNING') return undefined;
-    const { reason, by } = await memoOf(workflows.getHandle(workflowId));
+    const read = await workflows
+      .getHandle(workflowId)
+      .describe()
+      .catch(() => undefined);
+    const { reason, by } = read?.memo ?? {};
     return {
       since: startTime.toISOString(),
       reason: typeof reason === 'string' ? reason : 'its reason cannot be read',
@@ -72,9 +76,4 @@ export async function readPlacingStop(workflows: Workflows, taskQueue: string): 
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
-}
-
-async function memoOf(stop: ReturnType<Workflows['getHandle']>): Promise<Record<string, unknown>> {
-  const { memo = {} } = await stop.describe().catch(() => ({ memo: {} }));
-  return memo;
 }

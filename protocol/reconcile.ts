@@ -117,7 +117,9 @@ export function reachOfPasses(everyMinutes: number): number {
 export function rangeOf(input: ReconcileInput, watermark: string | undefined, now: number): ReconcileRange {
   const settled = now - settling;
   const to = input.to === undefined ? settled : Math.min(timeOf('to', input.to), settled);
-  const from = input.from === undefined ? sinceWatermark(watermark, to) - overlap : timeOf('from', input.from);
+  // A watermark from a clock that ran ahead is no reason to skip a pass.
+  const passed = Math.min(watermark === undefined ? to - firstRead : Date.parse(watermark), to);
+  const from = input.from === undefined ? passed - overlap : timeOf('from', input.from);
   if (from > settled) throw new RangeError('from is less than ten minutes ago: its webhooks may be on their way');
   if (from > to) throw new RangeError('from is later than to');
   if (from === to) throw new RangeError(`to ${mustBeLater}`);
@@ -132,11 +134,6 @@ export function rangeFaults(range: unknown): { field: string; message: string }[
   const { from, to } = given as { from: string; to: string };
   if (Date.parse(from) > Date.parse(to)) return [{ field: 'from', message: 'is later than to' }];
   return Date.parse(from) === Date.parse(to) ? [{ field: 'to', message: mustBeLater }] : [];
-}
-
-/** A watermark from a clock that ran ahead is no reason to skip a pass. */
-function sinceWatermark(watermark: string | undefined, to: number): number {
-  return Math.min(watermark === undefined ? to - firstRead : Date.parse(watermark), to);
 }
 
 function timeOf(field: string, text: unknown): number {

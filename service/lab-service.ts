@@ -2,7 +2,7 @@ import { type Appointments, createAppointments } from './appointment/appointment
 import { type CentreDirectory, createCentreDirectory } from './appointment/centres.js';
 import { type Documents, createDocuments } from './documents.js';
 import { checkedDescription } from './description.js';
-import { type AddressedConfig, createTransport, type ServiceConfig, type Transport } from './http/http.js';
+import { type AddressedConfig, createTransport, type ServiceConfig } from './http/http.js';
 import { type LabTests, createLabTests } from './lab-tests.js';
 import { type Installation, usualInstallation } from './installation.js';
 import { type Links, createLinks } from './link/link.js';
@@ -62,7 +62,13 @@ export function createLabService(serviceConfig: ServiceConfig): LabService {
     centres: createCentreDirectory(transport),
     walkIns: createWalkIns(transport),
     timeseries: createTimeseries(transport),
-    management: createManagement(management),
+    management: {
+      teams: createTeams(management),
+      webhooks: createWebhooks(management),
+      managementKeys: createManagementKeys(management),
+      teamApiKeys: createTeamApiKeys(management),
+      labAccounts: createOrgLabAccounts(management),
+    },
     close: async () => {
       await Promise.all([transport.close(), management.close()]);
     },
@@ -101,14 +107,4 @@ export interface Management {
   readonly managementKeys: ManagementKeys;
   readonly teamApiKeys: TeamApiKeys;
   readonly labAccounts: OrgLabAccounts;
-}
-
-function createManagement(transport: Transport): Management {
-  return {
-    teams: createTeams(transport),
-    webhooks: createWebhooks(transport),
-    managementKeys: createManagementKeys(transport),
-    teamApiKeys: createTeamApiKeys(transport),
-    labAccounts: createOrgLabAccounts(transport),
-  };
 }

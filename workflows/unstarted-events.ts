@@ -22,7 +22,10 @@ export class UnstartedEventsRefusal implements WorkflowInternalsInterceptor {
     if (batchIndex === 0) {
       const before = this.last;
       this.last = progressOf(activation);
-      if (activation.isReplaying !== true && isUnstarted(before, this.last)) throw new Error(askAgain);
+      const { length, size, time } = this.last;
+      // There are more events, and none of them started a workflow task. Servers before 1.20 do not report the size.
+      const isUnstarted = size > 0 && length > before.length && size === before.size && time === before.time;
+      if (activation.isReplaying !== true && isUnstarted) throw new Error(askAgain);
     }
     next(input);
   };
@@ -41,9 +44,4 @@ function progressOf({ historyLength, historySizeBytes, timestamp }: Activation):
     size: Number(historySizeBytes ?? 0),
     time: `${String(timestamp?.seconds)}.${String(timestamp?.nanos)}`,
   };
-}
-
-/** There are more events, and none of them started a workflow task. Servers before 1.20 do not report the size. */
-function isUnstarted(before: Progress, { length, size, time }: Progress): boolean {
-  return size > 0 && length > before.length && size === before.size && time === before.time;
 }

@@ -1,10 +1,9 @@
-import { type ApplicationFailure, setCurrentDetails, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import { canonicalId, isAddressable, workoutStreamId } from '../protocol/ids.js';
 import {
   streamNoticedSignal,
   type FetchWorkoutStreamInput,
   type FetchWorkoutStreamResult,
-  type WorkoutStreamOutcome,
 } from '../protocol/workout-stream.js';
 import { activities } from './activity-options.js';
 import { isFinalRefusal, refusalOf, refuse } from './entity/commands.js';
@@ -55,18 +54,13 @@ async function fetched(userId: string, workoutId: string): Promise<Fetched> {
       ]);
     } catch (error) {
       const failure = refusalOf(error);
-      const givenUp = givenUpAs(error, failure);
-      if (givenUp) return { outcome: givenUp };
+      // A notice means that the stream can be read: one that is not there after a day will not come.
+      if (failure.type === 'StreamNotReady') return { outcome: 'not_found' };
+      if (failure.type === 'ServiceRefused' && isFinalRefusal(error)) return { outcome: 'refused' };
       if (round === rounds) throw failure;
     }
     await sleep(betweenRounds, { summary: 'before the next attempts' });
   }
-}
-
-/** A notice means that the stream can be read: one that is not there after a day will not come. */
-function givenUpAs(error: unknown, { type }: ApplicationFailure): WorkoutStreamOutcome | undefined {
-  if (type === 'StreamNotReady') return 'not_found';
-  return isFinalRefusal(error) && type === 'ServiceRefused' ? 'refused' : undefined;
 }
 
 function checked(input: Partial<FetchWorkoutStreamInput> | undefined): FetchWorkoutStreamInput {

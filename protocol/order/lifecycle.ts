@@ -150,7 +150,11 @@ export function standingOf(events: readonly OrderEvent[], topLevelStatus?: strin
   const own = readStatus(topLevelStatus ?? '');
   if (events.length === 0 && isUnderstood(own)) move(walk, own, undefined);
   // After an event of an end the order may have moved on, and its own status may not have followed yet.
-  if (isEnd(topLevelStatus ?? '') && !events.some(({ status }) => isEnd(status))) endByStatus(walk, own);
+  if (isEnd(topLevelStatus ?? '') && !events.some(({ status }) => isEnd(status))) {
+    move(walk, own, undefined);
+    walk.endedByStatus = true;
+    delete walk.problem;
+  }
   const { place: _place, ending: _ending, understood: _understood, ...standing } = walk;
   return { ...standing, phase: phaseOfWalk(walk) };
 }
@@ -158,12 +162,6 @@ export function standingOf(events: readonly OrderEvent[], topLevelStatus?: strin
 /** The status of an event, or an order's own, says that the order has ended. */
 export function isEnd(status: string): boolean {
   return lookUp(finals, readStatus(status).top) !== undefined;
-}
-
-function endByStatus(walk: Walk, own: StatusParts): void {
-  move(walk, own, undefined);
-  walk.endedByStatus = true;
-  delete walk.problem;
 }
 
 /** The phase alone. */
@@ -175,8 +173,9 @@ function step(walk: Walk, event: OrderEvent): void {
   const before = { phase: phaseOfWalk(walk), place: walk.place, problem: walk.problem };
   read(walk, event);
   if (walk.place !== before.place) walk.arrivedBy = event.id;
-  const turned = phaseOfWalk(walk) !== before.phase || !isSameProblem(walk.problem, before.problem);
-  if (turned || walk.turn === undefined) walk.turn = event;
+  const { status, detail } = walk.problem ?? {};
+  const isSameProblem = status === before.problem?.status && detail === before.problem?.detail;
+  if (phaseOfWalk(walk) !== before.phase || !isSameProblem || walk.turn === undefined) walk.turn = event;
   walk.last = event;
 }
 
@@ -242,10 +241,6 @@ function register(walk: Walk, low: string, at: string): void {
 function problemAfter(before: Problem | undefined, { id, at, status, detail }: OrderEvent): Problem {
   const known = before?.status === status ? before : { since: at, eventId: id };
   return { ...known, ...present({ status, detail }) };
-}
-
-function isSameProblem(one: Problem | undefined, other: Problem | undefined): boolean {
-  return one?.status === other?.status && one?.detail === other?.detail;
 }
 
 function phaseOfWalk(walk: Walk): OrderPhase {

@@ -90,11 +90,7 @@ type Placed = Pick<HandOver, 'reference' | 'policy' | 'snapshot' | 'adopted'>;
 /** Takes the test and the account from the request, because the service does not always show them again. */
 export function handOverOf(order: KitRequest['order'], { reference, policy, snapshot, adopted }: Placed): HandOver {
   const labTestId = 'lab_test_id' in order ? order.lab_test_id : undefined;
-  const labAccountId = labAccountOf(order);
+  // A set of tests may name the account itself.
+  const labAccountId = order.lab_account_id ?? ('order_set' in order ? order.order_set?.lab_account_id : undefined);
   return present({ reference, policy, snapshot, adopted, labTestId, labAccountId });
-}
-
-/** A set of tests may name the account itself. */
-function labAccountOf(order: KitRequest['order']): string | null | undefined {
-  return order.lab_account_id ?? ('order_set' in order ? order.order_set?.lab_account_id : undefined);
 }

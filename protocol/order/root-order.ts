@@ -50,8 +50,14 @@ export function isSameCreation(one: string | undefined, other: string): boolean 
 export function rootOf(snapshot: OrderSnapshot): string {
   const passthrough = readPassthrough(snapshot.passthrough);
   if (passthrough?.root !== undefined) return passthrough.root;
-  if (passthrough && !followsAnother(snapshot)) return snapshot.orderId;
-  return rootOfTransaction(snapshot, siblingsOf(snapshot));
+  const { orderId, origin, parentId } = snapshot;
+  // A redraw that the service made from our order may carry a copy of its passthrough, but is not a root.
+  const followsAnother =
+    origin === 'redraw' || origin === 'recreation' || (parentId !== undefined && parentId !== orderId);
+  if (passthrough && !followsAnother) return orderId;
+  const siblings = siblingsOf(snapshot).toSorted(byCreationThenId);
+  const initial = siblings.find((order) => order.origin === 'initial');
+  return initial?.id ?? endOfParents(snapshot, siblings) ?? siblings[0]?.id ?? orderId;
 }
 
 /** The root by everything that is known of the chain: the transaction's root may itself be a replacement whose passthrough names the chain's root. */
@@ -73,11 +79,6 @@ export function siblingsToRead(listed: readonly Sibling[]): readonly Sibling[] {
   return first === undefined ? [] : [first, ...others.slice(1 - mostRead)];
 }
 
-/** A redraw that the service made from our order may carry a copy of its passthrough, but is not a root. */
-function followsAnother({ orderId, origin, parentId }: OrderSnapshot): boolean {
-  return origin === 'redraw' || origin === 'recreation' || (parentId !== undefined && parentId !== orderId);
-}
-
 /** The transaction's orders; the order itself belongs to them even if its transaction lists only the others. */
 function siblingsOf({ orderId, origin, createdAt, transaction }: OrderSnapshot): Sibling[] {
   const listed = transaction?.orders ?? [];
@@ -87,12 +88,6 @@ function siblingsOf({ orderId, origin, createdAt, transaction }: OrderSnapshot):
 }
 
 type Sibling = NonNullable<OrderSnapshot['transaction']>['orders'][number];
-
-function rootOfTransaction(snapshot: OrderSnapshot, siblings: readonly Sibling[]): string {
-  const byAge = siblings.toSorted(byCreationThenId);
-  const initial = byAge.find((order) => order.origin === 'initial');
-  return initial?.id ?? endOfParents(snapshot, siblings) ?? byAge[0]?.id ?? snapshot.orderId;
-}
 
 /**
  * Follows `parent_id` upwards; an order without a parent that is one itself is the end. A loop, which the service

@@ -48,8 +48,11 @@ export type ResolvedReportPolicy = ResolvedSettings<typeof reportSettings>;
 
 export const defaultReportPolicy = defaultsOf(reportSettings);
 
-export const reportPolicy = { of: 'report', version: 1, settings: reportSettings, rule };
-
-function rule({ creationTimeout, uploadTimeout }: ResolvedReportPolicy, fault: (problem: string) => void): void {
-  if (creationTimeout >= uploadTimeout) fault('creationTimeout must be shorter than uploadTimeout');
-}
+export const reportPolicy = {
+  of: 'report',
+  version: 1,
+  settings: reportSettings,
+  rule({ creationTimeout, uploadTimeout }: ResolvedReportPolicy, fault: (problem: string) => void): void {
+    if (creationTimeout >= uploadTimeout) fault('creationTimeout must be shorter than uploadTimeout');
+  },
+};

@@ -149,11 +149,10 @@ async function findSlots(
     query: { lab, ...place, start_date: startDate, allow_stale: allowStale },
     options,
     answer: availabilitySchema,
-    recover: (status, body) => (status === 404 && isNoSlots(body) ? { slots: [] } : undefined),
+    // "No slots found …" is an answer, not a mistake: another day, radius or site may have some.
+    recover: (status, body) =>
+      status === 404 && noSlots.test(readRefusal(body).sentence ?? '') ? { slots: [] } : undefined,
   });
 }
 
-/** "No slots found …" is an answer, not a mistake: another day, radius or site may have some. */
-function isNoSlots(body: unknown): boolean {
-  return /\bno (?:\w+ ){0,2}(?:time)?.?slots?\b/i.test(readRefusal(body).sentence ?? '');
-}
+const noSlots = /\bno (?:\w+ ){0,2}(?:time)?.?slots?\b/i;

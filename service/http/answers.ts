@@ -61,24 +61,16 @@ export function readPdfStream(call: ServiceCall, answer: RawAnswer, keys: readon
 }
 
 function failureOf(call: ServiceCall, answer: RawAnswer, body: unknown, keys: readonly string[]): Error {
-  const facts = { ...factsOf(call), status: answer.status, knownFields: knownFieldsOf(call) };
+  const { body: sent, query = {}, params = {}, upload, auth, secrets = [] } = call;
+  const names = [...fieldNamesOf(sent), ...Object.keys(query), ...Object.keys(params), ...(upload?.fields ?? [])];
+  const facts = { ...factsOf(call), status: answer.status, knownFields: new Set(names) };
   if (answer.status < 400) {
     // Redirects are not followed: they would carry the key to another address.
     return new AnswerUnreadable(facts, `answered with a redirect (${answer.status}); check the base URL and the paths`);
   }
   const retryAfter = answer.headers['retry-after'];
-  return refusalError(facts, body, Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, [
-    ...keys,
-    ...secretsOf(call),
-  ]);
-}
-
-function knownFieldsOf({ body, query = {}, params = {}, upload }: ServiceCall): Set<string> {
-  return new Set([...fieldNamesOf(body), ...Object.keys(query), ...Object.keys(params), ...(upload?.fields ?? [])]);
-}
-
-function secretsOf({ auth, secrets = [] }: ServiceCall): readonly string[] {
-  return typeof auth === 'object' ? [auth.linkToken, ...secrets] : secrets;
+  const unspoken = [...keys, ...(typeof auth === 'object' ? [auth.linkToken] : []), ...secrets];
+  return refusalError(facts, body, Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, unspoken);
 }
 
 /** The body's JSON, nothing if it is empty, or its text if it is not JSON. The parser's own error is dropped: it quotes the body. */

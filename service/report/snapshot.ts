@@ -33,16 +33,13 @@ export interface ReportCounts {
   belowRange: number;
 }
 
-/** The specification writes one status as two words. */
-function statusOf(status: string): string {
-  return /^\s*pending[ -]review\s*$/i.test(status) ? 'pending_review' : lowerWordOf(status);
-}
-
 /** Projects a whole job to its snapshot. Pure; never throws on a job that `parsingJobSchema` accepts. */
 export function reportSnapshotOf(job: ParsingJob): ReportSnapshot {
   return present({
     jobId: job.id,
-    status: job.status == null ? undefined : statusOf(job.status),
+    // The specification writes one status as two words.
+    status:
+      job.status == null ? undefined : lowerWordOf(job.status.trim().replace(/^(pending)[ -](review)$/i, '$1_$2')),
     failureReason: job.failure_reason == null ? undefined : lowerWordOf(job.failure_reason),
     needsHumanReview: job.needs_human_review,
     isReviewed: job.is_reviewed,

@@ -104,7 +104,9 @@ export function readHealthData(event: HealthDataReceived | ConnectionEventReceiv
 
   const fields = summarySchema.safeParse(data).data;
   const sent = fields?.data;
-  const workout = workoutOf(data);
+  // The id inside `message` differs from `workout_id` in real notices: the field is right (docs/internals/lab-service.md).
+  const id = streamNoticeSchema.safeParse(data).data?.workout_id;
+  const workout = present({ workoutId: id == null ? undefined : canonicalId(id) });
   // Without a workout it announces, like any resource, that the past was fetched.
   if (resource === 'workout_stream' && (range === 'daily' || workout.workoutId !== undefined)) {
     return { kind: 'stream_notice', ...about, ...workout };
@@ -129,10 +131,4 @@ function readSample(data: unknown): SampleRead {
   const sent = timestamp == null || timestamp === '' ? start : timestamp;
   const at = typeof sent === 'string' ? exactUtcInstant(sent) : undefined;
   return at === undefined ? { data } : { at, data };
-}
-
-/** The id inside `message` differs from `workout_id` in real notices: the field is right (docs/internals/lab-service.md). */
-function workoutOf(data: unknown): { workoutId?: string } {
-  const id = streamNoticeSchema.safeParse(data).data?.workout_id;
-  return id == null ? {} : { workoutId: canonicalId(id) };
 }

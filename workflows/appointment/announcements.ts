@@ -26,7 +26,8 @@ export function headOf(appointment: Appointment, key: string, type: string, now:
 /** Announces where the appointment stands, unless that was announced or answered already. */
 export function announceNews(appointment: Appointment, now: number): void {
   const { known, stage, ending } = appointment;
-  const standing = standingOf(appointment);
+  // As long as this stays the same there is no news.
+  const standing = [known?.appointmentId, stage.phase, stage.startAt].join('/');
   if (!known || stage.phase === 'awaiting_choice' || stage.phase === 'completed' || ending !== undefined) {
     if (stage.phase === 'awaiting_choice') appointment.shown = standing;
     return;
@@ -44,11 +45,6 @@ export function announceNews(appointment: Appointment, now: number): void {
     type: 'phase_changed',
     data: { phase: stage.phase, status, ...times },
   });
-}
-
-/** As long as this stays the same there is no news. */
-function standingOf({ known, stage }: Appointment): string {
-  return [known?.appointmentId, stage.phase, stage.startAt].join('/');
 }
 
 /** The product has to let somebody choose again, and does not know it yet. */

@@ -359,22 +359,17 @@ export type Comparison =
 /** Compares a webhook's snapshot with the one that is known. */
 export function compareReceived(known: AppointmentSnapshot | undefined, received: AppointmentSnapshot): Comparison {
   if (!known) return 'newer';
-  return known.appointmentId === received.appointmentId ? compareSame(known, received) : compareOther(known, received);
-}
-
-/** Two snapshots of one appointment: the one with more events is the later one. */
-function compareSame(known: AppointmentSnapshot, received: AppointmentSnapshot): Comparison {
+  if (known.appointmentId !== received.appointmentId) {
+    // An order has one appointment at a time: the one that began later is the present one.
+    const later = began(received) - began(known);
+    if (Number.isNaN(later) || later === 0) return 'unclear';
+    return later > 0 ? 'newer' : 'nothing';
+  }
   if (canonicalJson(said(known)) === canonicalJson(said(received))) return 'nothing';
+  // Of two snapshots of one appointment, the one with more events is the later one.
   const more = received.events.length - known.events.length || latest(received) - latest(known);
   if (more !== 0 && received.events.length > 0 && known.events.length > 0) return more > 0 ? 'newer' : 'nothing';
   return 'unclear';
-}
-
-/** An order has one appointment at a time: the one that began later is the present one. */
-function compareOther(known: AppointmentSnapshot, received: AppointmentSnapshot): Comparison {
-  const later = began(received) - began(known);
-  if (Number.isNaN(later) || later === 0) return 'unclear';
-  return later > 0 ? 'newer' : 'nothing';
 }
 
 /** The user and the order change nothing: an envelope may leave that out. */

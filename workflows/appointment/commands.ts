@@ -119,7 +119,11 @@ export async function reschedule(appointment: Appointment, choice: SlotChoice): 
   if (!open) throw nothingBooked();
   if (isAt(appointment, open, slotId)) return stateOf(appointment);
   // After a lost answer, the appointment would look the same whether it was moved or not.
-  if (open.startAt === start) throw sameHour();
+  if (open.startAt === start) {
+    const message =
+      'The appointment is at the same time at another service centre: cancel it with `rebook`, then choose again';
+    throw refuse('RescheduleRefused', message);
+  }
   if (site !== undefined) keyFor(appointment, slotId);
   const { orderId, policy } = appointment;
   const { bookingTimeout } = policy;
@@ -284,24 +288,15 @@ async function expectGone(appointment: Appointment, appointmentId: string): Prom
   if (known?.appointmentId === appointmentId && !mayBeOver(known, Date.now())) forget(appointment, known, Date.now());
   await readOrRefuse(appointment);
   if (appointment.stage.phase === 'completed') throw ended(appointment);
-  if (openVisit(appointment)?.appointmentId === appointmentId) throw mayHaveTakenPlace();
-}
-
-function mayHaveTakenPlace(): ApplicationFailure {
+  if (openVisit(appointment)?.appointmentId !== appointmentId) return;
   const message = 'The service no longer shows the appointment, whose start has passed: it may have taken place';
-  return refuse('CancellationRefused', message);
+  throw refuse('CancellationRefused', message);
 }
 
 function alreadyThere({ startAt }: AppointmentSnapshot): ApplicationFailure {
   const when = startAt === undefined ? 'without a time yet' : `at ${startAt}`;
   const message = `The order has an appointment ${when}: reschedule or cancel it`;
   return refuse('AppointmentExists', message);
-}
-
-function sameHour(): ApplicationFailure {
-  const message =
-    'The appointment is at the same time at another service centre: cancel it with `rebook`, then choose again';
-  return refuse('RescheduleRefused', message);
 }
 
 function nothingBooked(): ApplicationFailure {

@@ -112,14 +112,10 @@ function reads(appointment: Appointment): Deadline[] {
   const isAsking =
     appointment.stage.phase === 'awaiting_confirmation' ||
     appointment.missing > 0 ||
-    isOverdue(appointment) ||
+    appointment.attention.some(({ reason }) => reason === 'visit_overdue') ||
     isOpenWalkIn(appointment);
   if (isAsking) read(nextRead(appointment));
   return found;
-}
-
-function isOverdue({ attention }: Appointment): boolean {
-  return attention.some(({ reason }) => reason === 'visit_overdue');
 }
 
 /** The first read from that moment on that does not come too soon for a silent service. */
@@ -149,15 +145,13 @@ export function waitingUntil(appointment: Appointment): number | undefined {
 export async function handlePassedDeadlines(appointment: Appointment): Promise<void> {
   settle(appointment);
   const due = () => deadlinesOf(appointment).filter(({ at }) => isDue(appointment, at));
-  if (due().length === 0 && !mayContradict(appointment)) return;
+  const { ending, unclear, unanswered } = appointment;
+  // Something was received after the end that only the service can put in order.
+  const mayContradict = ending !== undefined && ending !== 'abandoned' && unclear && !unanswered;
+  if (due().length === 0 && !mayContradict) return;
   await readAppointment(appointment);
   settle(appointment);
   for (const deadline of due()) handleDeadline(appointment, deadline, timeOf(appointment));
-}
-
-/** Something was received after the end that only the service can put in order. */
-function mayContradict({ ending, unclear, unanswered }: Appointment): boolean {
-  return ending !== undefined && ending !== 'abandoned' && unclear && !unanswered;
 }
 
 /** Ends it if that follows from what is known, unless only a webhook has reported it. */

@@ -62,9 +62,9 @@ function recordReading(appointment: Appointment, reading: AppointmentReading, as
   if (order === 'open' || order === 'gone') delete appointment.order;
   else appointment.order = order;
   if (order === 'gone' && canEnd(appointment)) appointment.ending = 'order_gone';
-  const isNews = snapshot
-    ? recordRead(appointment, snapshot, asked, now)
-    : recordMissing(appointment, reading, asked, now);
+  const recordMissing = () =>
+    reading.isHidden === true ? recordDoubtful(appointment, now) : recordNone(appointment, asked, now);
+  const isNews = snapshot ? recordRead(appointment, snapshot, asked, now) : recordMissing();
   if (!appointment.unclear) delete appointment.doubtful;
   answered(appointment, isNews, now);
   if (appointment.fallen) appointment.fallen.asked = true;
@@ -79,15 +79,6 @@ function confirm(appointment: Appointment, read: AppointmentSnapshot | undefined
   else delete appointment.reported;
 }
 
-function recordMissing(
-  appointment: Appointment,
-  { isHidden }: AppointmentReading,
-  asked: number,
-  now: number,
-): boolean {
-  return isHidden === true ? recordDoubtful(appointment, now) : recordNone(appointment, asked, now);
-}
-
 /** The order knows more than an appointment of which no outcome was reported. */
 function settleByOrder(appointment: Appointment, now: number): void {
   const { order, known, stage, requested } = appointment;
@@ -95,13 +86,10 @@ function settleByOrder(appointment: Appointment, now: number): void {
   // One that was made all the same is followed, and ends like others of its kind.
   if (order === 'no_appointment' && known !== undefined && (isOpen(known) || !requested)) return;
   // It was not cancelled with its order: somebody has to (`order_cancelled`), or its time goes by.
-  if (order === 'cancelled' && known !== undefined && isAhead(known, now)) return;
+  const isOpenWalkIn = known !== undefined && isWalkIn(known) && isOpen(known);
+  if (order === 'cancelled' && isOpenWalkIn && !(Date.parse(known.startAt ?? '') <= now)) return;
   const wasDrawn = stage.phase === 'completed' || (order === 'collected' && known !== undefined && isOpen(known));
   appointment.ending = wasDrawn ? 'completed' : 'order_ended';
-}
-
-function isAhead(known: AppointmentSnapshot, now: number): boolean {
-  return isWalkIn(known) && isOpen(known) && !(Date.parse(known.startAt ?? '') <= now);
 }
 
 /**

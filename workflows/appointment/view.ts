@@ -28,12 +28,13 @@ import { present } from '../../protocol/canonical-json.js';
 /** The answer of `state` and most updates. */
 export function stateOf(appointment: Appointment): AppointmentState {
   const { orderId, userId, ending, order } = appointment;
+  const phase = currentPhase(appointment);
   return {
     orderId,
     ...present({ userId, outcome: ending }),
-    phase: currentPhase(appointment),
+    phase,
     ...shownOf(appointment),
-    waiting: waitingOf(appointment),
+    waiting: present({ for: waitedFor[phase] ?? 'nothing', until: isoOf(waitingUntil(appointment)) }),
     attention: shownAttention(appointment.attention.filter(({ reason }) => stands(appointment, reason))),
     timeline: appointment.journal,
     // Why no appointment can be arranged for the order any more.
@@ -97,11 +98,6 @@ const waitedFor: Partial<Readonly<Record<AppointmentPhase, string>>> = {
   in_progress: 'the blood draw to be finished',
 };
 
-function waitingOf(appointment: Appointment): AppointmentState['waiting'] {
-  const what = waitedFor[currentPhase(appointment)] ?? 'nothing';
-  return present({ for: what, until: isoOf(waitingUntil(appointment)) });
-}
-
 /** The case file that the Web UI shows, in Markdown: where the appointment is, what it waits for, and what happened. */
 export function caseFileOf(state: AppointmentState): string {
   const { orderId, phase, appointment, attention, timeline } = state;
@@ -110,14 +106,12 @@ export function caseFileOf(state: AppointmentState): string {
     `Order ${code(orderId)}${appointment === undefined ? '' : `, appointment ${code(appointment.appointmentId)}`}`,
     state.outcome === undefined ? visitLine(state) : outcomeLine(state),
     ...attentionLines(attention),
-    historyTable(timeline, (what) => plain(readable(what))),
+    // With the times in it written as the first column writes them.
+    historyTable(timeline, (what) => plain(what.replaceAll(writtenTime, moment))),
   ].join('\n\n');
 }
 
-/** With the times in it written as the first column writes them. */
-function readable(what: string): string {
-  return what.replaceAll(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g, moment);
-}
+const writtenTime = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g;
 
 function visitLine({ waiting, appointment }: AppointmentState): string {
   const at = appointment?.startAt === undefined ? '' : `, appointment at ${moment(appointment.startAt)}`;

@@ -7,7 +7,6 @@ import { actorOf, refusalOf } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { endAsBefore, endRestored, endUndone, graceEnded, graceNotBegun, nothingToUndo } from './announcements.js';
 import { isGraceOver, readableAt } from './deadlines.js';
-import type { Deletion } from './deletion.js';
 import { findEarlierEnd } from './running-work.js';
 import { show, stateOf } from './view.js';
 import type { DeletionRun } from './run.js';
@@ -56,15 +55,12 @@ export async function undo(run: DeletionRun, actor: OfActor): Promise<DeletionSt
   if (deletion.outcome === 'undone') return stateOf(deletion);
   if (deletion.outcome !== undefined) throw nothingToUndo();
   deletion.undoActor = actor;
-  const undone = isThere(deletion) ? 'present' : await undoAtService(run);
+  // The service has nothing to take back. A user who was not read may have been scheduled by somebody else.
+  const isThere = deletion.scheduledAt === undefined && deletion.before === 'present';
+  const undone = isThere ? 'present' : await undoAtService(run);
   delete run.nextIfRestored;
   endUndone(run, 'command', undone);
   return stateOf(deletion);
-}
-
-/** True if the service has nothing to take back. A user who was not read may have been scheduled by somebody else. */
-function isThere({ before, scheduledAt }: Deletion): boolean {
-  return scheduledAt === undefined && before === 'present';
 }
 
 /**

@@ -29,7 +29,8 @@ export async function retry<T>(
   endsBy: 'answer' | 'refusal',
   call: (round: ActivityOptions) => Promise<T>,
 ): Promise<T> {
-  for (let length: RoundLength = run.answered ? '1 hour' : '30 seconds'; ; length = afterwards(length)) {
+  let length: RoundLength = run.answered ? '1 hour' : '30 seconds';
+  for (;;) {
     try {
       const answer = await call(round(length));
       // What a person is asked to look at stands while the service contradicts itself.
@@ -46,12 +47,9 @@ export async function retry<T>(
       else raise(run.deletion, reason, Date.now());
       const pause = isFinal ? untilCorrected : Math.max(betweenRounds[length], askedPause(refusal));
       await sleep(pause, { summary: 'before the next attempts' });
+      length = length === '30 seconds' ? '1 hour' : '1 day';
     }
   }
-}
-
-function afterwards(length: RoundLength): RoundLength {
-  return length === '30 seconds' ? '1 hour' : '1 day';
 }
 
 /** An answer that two reads some minutes apart both get is no longer a proxy's mishap. */

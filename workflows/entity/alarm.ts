@@ -39,7 +39,11 @@ export class Alarm {
     if (moment === undefined) return;
     this.at = moment.at;
     this.scope = new CancellationScope();
-    void this.scope.run(() => this.ring(moment)).catch(ignoreCancellation);
+    void this.scope
+      .run(() => this.ring(moment))
+      .catch((reason: unknown) => {
+        if (!isCancellation(reason)) throw reason;
+      });
   }
 
   /**
@@ -111,8 +115,4 @@ export function isDue(state: object, at = Infinity): boolean {
 /** Waits in a command until that moment is due. The main loop that carries the command out keeps the time of its state. */
 export async function untilDue(state: object, at: number, summary: string): Promise<void> {
   await (alarms.get(state) as Alarm).until(at, summary);
-}
-
-function ignoreCancellation(reason: unknown): void {
-  if (!isCancellation(reason)) throw reason;
 }

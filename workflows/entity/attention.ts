@@ -41,7 +41,7 @@ export interface AttentionVerbs<State, Raised extends RaisedAttention<string>> {
 }
 
 export function attentionVerbsFor<Raised extends RaisedAttention<string>, State extends Attentive<Raised>>({
-  questionOf = withoutKey,
+  questionOf = (_state, reason) => ({ reason }) as unknown as Question<Raised>,
   notify,
 }: Asking<State, Raised>): AttentionVerbs<State, Raised> {
   function announce(state: State, raised: Raised, type: AttentionType, now: number): void {
@@ -83,10 +83,6 @@ export function setAttention<Reason extends string>(
   const since = iso(Date.now());
   run.attention = reasons.map((reason) => run.attention.find((asked) => asked.reason === reason) ?? { reason, since });
   setSearchAttributes(attentionAttributes(run.attention));
-}
-
-function withoutKey<Raised extends RaisedAttention<string>>(_state: unknown, reason: Raised['reason']) {
-  return { reason } as unknown as Question<Raised>;
 }
 
 function nameOf({ key, reason }: { key?: string | undefined; reason: string }): string {

@@ -97,7 +97,7 @@ export class CommandQueue {
  */
 export function refusalOf(error: unknown): ApplicationFailure {
   if (isCancellation(error) || !(error instanceof TemporalFailure)) throw error;
-  for (let cause: Error | undefined = error; cause !== undefined; cause = causeOf(cause)) {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (!(cause instanceof ApplicationFailure)) continue;
     return ApplicationFailure.nonRetryable(cause.message, cause.type, ...(cause.details ?? []));
   }
@@ -167,10 +167,6 @@ export function isNotFound(refusal: ApplicationFailure): boolean {
 /** The details that an activity gave its failure. */
 export function detailsOf<Details = FailureDetails>(failure: ApplicationFailure | undefined): Partial<Details> {
   return failure?.details?.[0] ?? {};
-}
-
-function causeOf({ cause }: Error): Error | undefined {
-  return cause instanceof Error ? cause : undefined;
 }
 
 /** How long a command waits for a run that cannot find out what it is for. */

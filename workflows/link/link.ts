@@ -157,16 +157,11 @@ export function giveToken(link: Link, held: LinkTokenHeld, now: number): void {
   link.token = held;
   link.tokens += 1;
   delete link.consequence;
-  if (!isPrompt(link, now)) awaitPassword(link, now);
+  // The first token is usually requested at once: the timer that the start has set then serves it, too, which saves one for each link.
+  const { phase, since, startedAt } = link;
+  const isPrompt = phase === 'awaiting_password' && since === startedAt && now < startedAt + minute;
+  if (!isPrompt) awaitPassword(link, now);
   note(link, link.tokens === 1 ? 'link made' : 'new link made', now);
-}
-
-/**
- * The first token is usually requested at once, and the timer that the start has set then serves it, too: that saves a
- * timer for each link.
- */
-function isPrompt({ phase, since, startedAt }: Link, now: number): boolean {
-  return phase === 'awaiting_password' && since === startedAt && now < startedAt + minute;
 }
 
 function awaitPassword(link: Link, now: number): void {

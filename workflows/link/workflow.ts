@@ -97,7 +97,12 @@ async function cancel(run: LinkRun): Promise<void> {
 function listen(run: LinkRun): void {
   const { link } = run;
   noticeUnreadable(run);
-  setHandler(messages.connectionReportedSignal, () => receiveConnectionReport(run), {
+  const receiveReport = () => {
+    if (link.outcome !== undefined) return;
+    receiveWebhook(link, Date.now());
+    run.hasNews = true;
+  };
+  setHandler(messages.connectionReportedSignal, receiveReport, {
     description: 'A webhook reported a connection of this user with this provider.',
   });
   setHandler(messages.stateQuery, () => stateOf(link), {
@@ -124,12 +129,6 @@ function listen(run: LinkRun): void {
     description: 'Ends the link; a connection that is made nevertheless stays.',
     validator: (given: OfActor) => validateCancellation(run, given),
   });
-}
-
-function receiveConnectionReport(run: LinkRun): void {
-  if (run.link.outcome !== undefined) return;
-  receiveWebhook(run.link, Date.now());
-  run.hasNews = true;
 }
 
 /**

@@ -74,7 +74,8 @@ function take(review: Review, decision: MatchReviewDecision, decided: MatchRevie
   // Not every deployment says in the answer who resolved it.
   if (item && isOurs && decision.action === 'reject' && outcomeOf(item)) end(review, 'rejected', {}, now);
   if (item) recordRead(review, { ...item, rawResultId: review.rawResultId }, asked, now);
-  if (!isOurs) throw item ? ended(review) : gone();
+  if (isOurs) return;
+  throw item ? ended(review) : refuse('ReviewEnded', 'The service shows no such review any more', { reason: 'gone' });
 }
 
 /** An accepted result is answered with its order, not with the review. */
@@ -126,8 +127,4 @@ const longestNote = 5_000;
 function ended(review: Review): ApplicationFailure {
   const reason = review.ending ?? review.known?.status ?? 'unknown';
   return refuse('ReviewEnded', `The review needs no decision any more: ${reason}`, { reason });
-}
-
-function gone(): ApplicationFailure {
-  return refuse('ReviewEnded', 'The service shows no such review any more', { reason: 'gone' });
 }

@@ -144,7 +144,10 @@ export function recordRead(review: Review, item: MatchReviewSnapshot, asked: num
   const isBack = isVague(review);
   if (isBack) withdrawEnd(review);
   const phase = openPhaseOf(item.status, item.allowedActions);
-  if (isBack || phase !== review.stage.phase) enterStage(review, phase, now);
+  if (!isBack && phase === review.stage.phase) return;
+  review.stage = { phase, since: now };
+  // One that comes back to a person is decided again.
+  if (phase === 'awaiting_decision') delete review.decision;
 }
 
 function mayBeOlder(review: Review, item: MatchReviewSnapshot, now: number): boolean {
@@ -170,12 +173,6 @@ function endAsBefore(review: Review, outcome: MatchReviewOutcome, item: MatchRev
     return end(review, before.outcome, before, now);
   }
   end(review, outcome, item, now);
-}
-
-/** One that comes back to a person is decided again. */
-function enterStage(review: Review, phase: OpenPhase, now: number): void {
-  review.stage = { phase, since: now };
-  if (phase === 'awaiting_decision') delete review.decision;
 }
 
 /**

@@ -13,14 +13,15 @@ import { present } from '../../protocol/canonical-json.js';
 export function stateOf(review: Review): MatchReviewState {
   const { rawResultId, userId, known, decision, resolvedOrderId, resolvedUserId, ending } = review;
   const { status, decisionCode, interpretation, resultStatus, labSlug } = known ?? { labSlug: undefined };
+  const phase = currentPhase(review);
   return {
     rawResultId,
-    phase: currentPhase(review),
+    phase,
     ...present({ userId, status, decisionCode, interpretation, resultStatus, labSlug }),
     ...present({ decision, resolvedOrderId, resolvedUserId, outcome: ending }),
     subReasonCodes: known?.subReasonCodes ?? [],
     allowedActions: ending === undefined ? (known?.allowedActions ?? []) : [],
-    waiting: waitingOf(review),
+    waiting: present({ for: waitedFor[phase] ?? 'nothing', until: isoOf(waitingUntil(review)) }),
     attention: shownAttention(review.attention.filter(({ reason }) => stands(review, reason))),
     timeline: review.journal,
   };
@@ -36,11 +37,6 @@ const waitedFor: Partial<Readonly<Record<MatchReviewPhase, string>>> = {
   with_service: 'the service’s staff to decide',
   unknown: 'the service to say where the review stands',
 };
-
-function waitingOf(review: Review): MatchReviewState['waiting'] {
-  const what = waitedFor[currentPhase(review)] ?? 'nothing';
-  return present({ for: what, until: isoOf(waitingUntil(review)) });
-}
 
 /** The case file that the Web UI shows, in Markdown: the decision that is needed, and the history. */
 export function caseFileOf(state: MatchReviewState): string {

@@ -10,7 +10,10 @@ export function readNotificationsLeft(value: unknown): NotificationsLeft & { lef
   const given = isObject(value) ? value : {};
   const [offered, offeredRefused] = [listOf(given['notifications']), listOf(given['refused'])];
   const notifications = offered.filter(isNotification);
-  const refused = offeredRefused.filter(isRefused);
+  const refused = offeredRefused.filter(
+    (each): each is RefusedNotification =>
+      isObject(each) && isNotification(each['notification']) && typeof each['status'] === 'number',
+  );
   const leftOut = offered.length + offeredRefused.length - notifications.length - refused.length;
   return { notifications, refused, leftOut };
 }
@@ -23,8 +26,4 @@ function isNotification(value: unknown): value is Notification {
   if (!isObject(value) || !isObject(value['data'])) return false;
   const texts = [value['id'], value['type'], value['at'], value['source'], value['subject']];
   return texts.every((text) => typeof text === 'string') && !Number.isNaN(Date.parse(String(value['at'])));
-}
-
-function isRefused(value: unknown): value is RefusedNotification {
-  return isObject(value) && isNotification(value['notification']) && typeof value['status'] === 'number';
 }

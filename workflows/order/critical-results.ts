@@ -167,15 +167,11 @@ function alarmIfNews(chain: Chain, { isChange = false, isReport = false, ...news
   };
   result.announced = [...result.announced, nextKey(result)];
   chain.criticalResults = [...chain.criticalResults.filter(({ orderId }) => orderId !== news.orderId), result];
-  announce(chain, result, news.status, news.updatedAt ?? iso(now));
+  const { status, updatedAt = iso(now) } = news;
+  const head = headOf(chain, orderOf(chain, news.orderId), alarmOf(result), updatedAt);
+  const data = present({ status, interpretation: result.interpretation });
+  enqueue(chain, { ...head, orderId: news.orderId, type: 'critical_result', data });
   if (!asked) raise(chain, { key: keyOf(result), reason: 'critical_result', orderId: news.orderId }, now);
-}
-
-function announce(chain: Chain, result: CriticalResultRecord, status: string, at: string): void {
-  const { orderId, interpretation } = result;
-  const head = headOf(chain, orderOf(chain, orderId), alarmOf(result), at);
-  const data = present({ status, interpretation });
-  enqueue(chain, { ...head, orderId, type: 'critical_result', data });
 }
 
 /**

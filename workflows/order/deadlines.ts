@@ -86,7 +86,10 @@ export function momentsOf(chain: Chain, isCounted: (deadline: Deadline) => boole
   return [
     ...deadlines
       .filter((deadline) => !chain.met.includes(deadline.key) && isCounted(deadline))
-      .map((deadline) => ({ at: deadline.at, name: nameOf(deadline), afterRead: needsRead(deadline) })),
+      .map((deadline) => {
+        const { at, name, ordinal } = deadline;
+        return { at, name: isReminder(deadline) ? `${name} ${ordinal}` : name, afterRead: needsRead(deadline) };
+      }),
     ...reminders,
     ...(givingUp === undefined ? [] : [{ at: givingUp, name: 'give_up', afterRead: true }]),
   ];
@@ -101,10 +104,6 @@ export function nextMoment(chain: Chain): Moment | undefined {
     .map(({ at, name }) => ({ at, name }));
   if (again !== undefined) moments.push({ at: again, name: 'read_again' });
   return moments.toSorted((a, b) => a.at - b.at)[0];
-}
-
-function nameOf({ name, ordinal }: Deadline): string {
-  return name.endsWith('_reminder') ? `${name} ${ordinal}` : name;
 }
 
 /** When an order that missed a deadline and has stood still ever since is given up. */
@@ -145,7 +144,11 @@ function phaseDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
   if (standing.phase === 'at_lab') return [resultsDeadline(chain, order, standing.arrivedAt)];
   // An import has no kit to ship, and its sample is at the lab or on its way there.
   if (isAwaitedImport(order)) return [resultsDeadline(chain, order, standing.placedAt)];
-  if (!isKit(order)) return [visitDeadline(chain, order)];
+  if (!isKit(order)) {
+    // A date for the results says that the sample was taken.
+    const isTaken = order.greatest.resultsBy !== undefined;
+    return [isTaken ? resultsDeadline(chain, order, standing.last?.at) : collectionDeadline(chain, order)];
+  }
   switch (standing.phase) {
     case 'preparing':
     case 'awaiting_registration':
@@ -192,13 +195,6 @@ function resultsDeadline(chain: Chain, order: ChainOrder, since: string | undefi
 /** When a date is over everywhere on earth, in milliseconds since the epoch: its time zone is not documented. */
 function endOfDate(date = ''): number {
   return Date.parse(`${date}T00:00:00Z`) + 36 * hour;
-}
-
-/** A date for the results says that the sample was taken. */
-function visitDeadline(chain: Chain, order: ChainOrder): Deadline {
-  return order.greatest.resultsBy === undefined
-    ? collectionDeadline(chain, order)
-    : resultsDeadline(chain, order, order.standing.last?.at);
 }
 
 /** Imported, and not moved since. */

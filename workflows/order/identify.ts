@@ -12,7 +12,6 @@ import type { ChainReading } from '../../activities/order/chains.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { isCritical, isEnd, listedWhole, standingOf } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
-import type { OrderOutcome } from '../../protocol/order/state.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import { forwardedPhase, labPhaseKey, labReferenceKey, ofAttention } from '../../protocol/search-attributes.js';
 import { activities } from '../activity-options.js';
@@ -107,8 +106,12 @@ async function readWholeChain(run: KitOrderRun): Promise<void> {
   if (!isOurs) return;
   endPostponement(chain, Date.now());
   adoptReference(chain);
-  if (previous && hasStayedEnded(chain, previous)) stayEnded(chain, previous.outcome);
-  else if (isGone(chain, reading)) recordAbsence(chain, chain.rootOrderId, Date.now());
+  // A chain is not gone with its first order if a later order is still in play, or if its end is known.
+  const isInPlay = outcomeOf(chain) !== undefined || currentOrder(chain).orderId !== chain.rootOrderId;
+  if (previous && hasStayedEnded(chain, previous)) {
+    chain.ending = previous.outcome;
+    chain.endAnnounced = true;
+  } else if (reading.gone && !isInPlay) recordAbsence(chain, chain.rootOrderId, Date.now());
   setNotifies(chain, reading.notifies);
 }
 
@@ -143,11 +146,6 @@ function isAlarmed({ criticalReports, orders }: Chain): boolean {
   return criticalReports.length > 0 || orders.some(({ wasCritical }) => wasCritical);
 }
 
-/** A chain is not gone with its first order if a later order is still in play, or if its end is known. */
-function isGone(chain: Chain, { gone }: ChainReading): boolean {
-  return gone && outcomeOf(chain) === undefined && currentOrder(chain).orderId === chain.rootOrderId;
-}
-
 /**
  * A person had decided to stop following the order, or the order had failed and stands as it did: nothing is asked or
  * replaced again. Only what the service ended itself is news.
@@ -160,19 +158,11 @@ function hasStayedEnded(chain: Chain, { outcome, timeline }: KitOrderResult): bo
   return needsSuccessor(order) && lastEventId(order) <= Math.max(-1, ...known);
 }
 
-function stayEnded(chain: Chain, outcome: OrderOutcome): void {
-  chain.ending = outcome;
-  chain.endAnnounced = true;
-}
-
 /** The hand-over may have been lost with its placing workflow; the order still says whose it is. */
 function adoptReference(chain: Chain): void {
-  const ours = readPassthrough(ownPassthrough(chain));
+  const own = chain.orders.find(({ orderId }) => orderId === chain.rootOrderId);
+  const ours = readPassthrough(own?.greatest.passthrough);
   if (ours && ours.reference !== chain.rootOrderId) chain.reference ??= ours.reference;
-}
-
-function ownPassthrough(chain: Chain): string | undefined {
-  return chain.orders.find(({ orderId }) => orderId === chain.rootOrderId)?.greatest.passthrough;
 }
 
 /**

@@ -4,7 +4,6 @@ import { setPolicy } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';
 import { CancellationScope, log } from '@temporalio/workflow';
 import type { CriticalResultReported, OrderPlaced, ReplacementPlaced } from '../../protocol/order/messages.js';
-import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { canonicalJson, isObject, present } from '../../protocol/canonical-json.js';
 import { isAhead, notAhead } from '../../protocol/time.js';
 import { isActor } from '../../protocol/actor.js';
@@ -170,21 +169,16 @@ export function hasForeign({ foreign, foreignReports }: Chain): boolean {
  * over is followed again. An order that a person stopped following is left alone, until the service ends it itself.
  */
 function reopen(chain: Chain): void {
-  if (chain.ending === undefined || !(isEndedByService(chain) || isFollowedAgain(chain))) return;
-  delete chain.ending;
-  delete chain.endAnnounced;
-}
-
-function isEndedByService(chain: Chain): boolean {
-  const { ending: _ending, ...rest } = chain;
-  return outcomeOf(rest) !== undefined;
-}
-
-function isFollowedAgain(chain: Chain): boolean {
+  const { ending, ...rest } = chain;
+  if (ending === undefined) return;
+  const isEndedByService = outcomeOf(rest) !== undefined;
   const order = currentOrder(chain);
   const announced = chain.announced.find(({ orderId }) => orderId === order.orderId)?.eventId ?? -1;
-  if (chain.ending === 'abandoned' || lastEventId(order) <= announced) return false;
-  return chain.ending === 'order_gone' || !(needsSuccessor(order) || order.standing.problem);
+  const hasMoved = ending !== 'abandoned' && lastEventId(order) > announced;
+  const isUnderWay = ending === 'order_gone' || !(needsSuccessor(order) || order.standing.problem);
+  if (!isEndedByService && !(hasMoved && isUnderWay)) return;
+  delete chain.ending;
+  delete chain.endAnnounced;
 }
 
 /** A replacement's webhook may come before its creation is answered: our own passthrough says which one it is. */
@@ -225,20 +219,16 @@ function accept(
   chain.handedOver = true;
   if (madeElsewhere === true) chain.madeElsewhere = true;
   chain.reference = reference;
-  acceptPolicy(chain, policy);
+  // The product may have changed settings of the order before its hand-over came: those stay.
+  const before = chain.policy;
+  const changed = Object.entries(before).filter(([name]) => chain.changedSettings?.includes(name));
+  setPolicy(chain, { ...policy, ...Object.fromEntries(changed) });
+  recountReminders(chain, before.criticalResultReminder);
   // A hand-over may be late: a run that has followed the order knows more than its creation's answer.
   chain.isNew = !adopted && earlierRun?.runId === undefined;
   if (labTestId !== undefined) chain.labTestId = labTestId;
   if (labAccountId !== undefined) chain.labAccountId = labAccountId;
   setNotifies(chain, notifies);
-}
-
-/** The product may have changed settings of the order before its hand-over came: those stay. */
-function acceptPolicy(chain: Chain, given: ResolvedOrderPolicy): void {
-  const before = chain.policy;
-  const changed = Object.entries(before).filter(([name]) => chain.changedSettings?.includes(name));
-  setPolicy(chain, { ...given, ...Object.fromEntries(changed) });
-  recountReminders(chain, before.criticalResultReminder);
 }
 
 /** The order turns out to be a replacement in another root's chain: from here on this run only passes things on. */

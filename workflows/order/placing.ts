@@ -214,7 +214,7 @@ function requestOf({ input, policy }: PlacingRun, triedBefore: boolean): CreateK
   const { creationTimeout, creationSettling } = policy;
   const since = workflowInfo().startTime.toISOString();
   return {
-    request: canonicalRequest(input),
+    request: { kind: input.kind, order: ofCanonicalUser(input.order) } as KitRequest,
     reference: input.reference,
     since,
     triedBefore,
@@ -292,8 +292,4 @@ function waitedFor(refusal: ApplicationFailure): string {
   return isAccessRefused(refusal)
     ? 'access to the lab service: a key that it accepts, for a user and an account of its team'
     : untilTaken;
-}
-
-function canonicalRequest({ kind, order }: PlaceKitOrderInput): KitRequest {
-  return { kind, order: ofCanonicalUser(order) } as KitRequest;
 }

@@ -89,15 +89,11 @@ function apply(run: KitOrderRun, given: object, policy: ResolvedOrderPolicy, act
   chain.changedSettings = [...new Set([...(chain.changedSettings ?? []), ...Object.keys(given)])].toSorted();
   chain.met = chain.met.filter((key) => !moved.includes(key));
   clear(chain, ({ key }) => moved.includes(key), now);
-  const changed = differences(before, policy);
+  const names = Object.keys(policy) as (keyof ResolvedOrderPolicy)[];
+  const changed = names.filter((name) => String(before[name]) !== String(policy[name])).toSorted();
   if (changed.length > 0) noteDecided(chain, { ...actor, status: 'policy_changed', detail: changed.join(', ') }, now);
   endObsoleteWait(run);
   publish(run);
-}
-
-function differences(before: ResolvedOrderPolicy, after: ResolvedOrderPolicy): string[] {
-  const names = Object.keys(after) as (keyof ResolvedOrderPolicy)[];
-  return names.filter((name) => String(before[name]) !== String(after[name])).toSorted();
 }
 
 /** The keys of the limits that were missed, and that the policy moves into the future: they count again. */

@@ -51,7 +51,7 @@ export async function readOrder(
   try {
     const snapshot = await askService(orderId, more);
     if (!snapshot && !recordAbsence(chain, orderId, timeOf(chain))) return 'unanswered';
-    endAbsence(chain, orderId);
+    chain.absent = chain.absent.filter((absence) => absence.orderId !== orderId);
     if (chain.unansweredRead?.orderId === orderId) endPostponement(chain, timeOf(chain));
     if (snapshot) receiveSnapshot(run, snapshot);
     else if (orderId === currentOrder(chain).orderId && outcomeOf(chain) === undefined) chain.ending = 'order_gone';
@@ -124,8 +124,4 @@ export function recordAbsence(chain: Chain, orderId: string, now: number): boole
 
 export function isAbsent({ absent }: Chain, orderId: string): boolean {
   return absent.some((absence) => absence.orderId === orderId);
-}
-
-function endAbsence(chain: Chain, orderId: string): void {
-  chain.absent = chain.absent.filter((absence) => absence.orderId !== orderId);
 }

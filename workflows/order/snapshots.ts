@@ -42,14 +42,13 @@ export function restoredOrders(carried: Orders): Orders {
 /** Folds one snapshot in. Answers with the same object when it says nothing new. */
 export function observe(orders: Orders, snapshot: OrderSnapshot): Orders {
   const before = orders.find((order) => order.orderId === snapshot.orderId);
-  if (!before) return [...orders, recordOf(snapshot)].toSorted(byCreation);
+  if (!before) {
+    const events = boundedEvents(unionOf(snapshot.events, []));
+    const record = { orderId: snapshot.orderId, events, greatest: snapshot, ...everSaid(snapshot) };
+    return [...orders, record].toSorted(byCreation);
+  }
   const after = merge(before, snapshot);
   return after === before ? orders : orders.map((order) => (order === before ? after : order)).toSorted(byCreation);
-}
-
-function recordOf(snapshot: OrderSnapshot): OrderRecord {
-  const record = { orderId: snapshot.orderId, events: boundedEvents(unionOf(snapshot.events, [])), greatest: snapshot };
-  return { ...record, ...everSaid(snapshot) };
 }
 
 function everSaid({ activateBy, interpretation }: OrderSnapshot): Pick<OrderRecord, 'wasScheduled' | 'wasCritical'> {
@@ -179,7 +178,9 @@ function readEvent(value: unknown): OrderEvent | undefined {
   if (!isObject(value)) return undefined;
   const { id, status } = value;
   const at = readTime(value['at']);
-  if (!isEventId(id) || at === undefined || typeof status !== 'string') return undefined;
+  // JSON can write numbers beyond all bounds, which a history would give back as null.
+  if (typeof id !== 'number' || !Number.isSafeInteger(id) || at === undefined || typeof status !== 'string')
+    return undefined;
   return { id, at, status, ...textsOf(value, ['detail']) };
 }
 
@@ -192,9 +193,4 @@ function readTransaction(value: unknown): TransactionSnapshot | undefined {
       : [],
   );
   return { ...textsOf(value, ['status']), id: value['id'], orders };
-}
-
-/** JSON can write numbers beyond all bounds, which a history would give back as null. */
-function isEventId(value: unknown): value is number {
-  return Number.isSafeInteger(value);
 }

@@ -185,19 +185,17 @@ function whatFor(chain: Chain, current: ChainOrder, limit: Deadline | undefined)
   const { phase, problem, deliveredAt } = current.standing;
   const reservation = replacementOf(chain, current.orderId);
   if (limit?.name === 'redraw') return 'the next order';
-  if (reservation?.stopReason !== undefined && isAskedAbout(chain, current))
-    return untilResumed(reservation.stopReason);
+  // A replacement that could not be ordered is still needed.
+  const isAskedAbout = chain.attention.some(
+    ({ reason, orderId }) => reason === 'replacement_failed' && orderId === current.orderId,
+  );
+  if (reservation?.stopReason !== undefined && isAskedAbout) return untilResumed(reservation.stopReason);
   if (needsSuccessor(current))
     return reservation && reservation.orderId === undefined ? 'the next order' : waitedFor.failed;
   if (problem) return phase === 'at_lab' ? 'the lab to continue with the sample' : 'the problem in transit to clear';
   if (phase === 'awaiting_registration' && deliveredAt === undefined) return 'the kit to be shipped and registered';
   if (isAwaitedImport(current)) return waitedFor.at_lab;
   return phase === 'preparing' && !isKit(current) ? waitedFor.collecting_sample : waitedFor[phase];
-}
-
-/** A replacement that could not be ordered is still needed. */
-function isAskedAbout({ attention }: Chain, { orderId }: ChainOrder): boolean {
-  return attention.some((raised) => raised.reason === 'replacement_failed' && raised.orderId === orderId);
 }
 
 /** The case file that the Web UI shows, in Markdown: where the order is, what it waits for, and what happened. */

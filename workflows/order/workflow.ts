@@ -31,14 +31,17 @@ import { unfinishedOrders } from './redraws.js';
 import { openRun, type KitOrderRun } from './run.js';
 import { carriedOrders } from './snapshots.js';
 import { resultOf, stateOf } from './view.js';
+import { present } from '../../protocol/canonical-json.js';
 
 /**
  * Follows one chain of orders (the first, its redraws, its replacements) to the end. Started by signal-with-start: by
  * the hand-over from `placeKitOrder`, or by the first webhook of an order that nobody placed through us.
  */
 export async function kitOrder(given: messages.KitOrderInput): Promise<messages.KitOrderResult> {
-  const input = inputOf(given);
-  const run = openRun(openChain(input, Date.now()), readEarlierRun(input.earlierRun));
+  // Webhooks reach a run that another sender has started without a usable input, too: its ID says whose orders it follows.
+  const input: Partial<messages.KitOrderInput> = given ?? {};
+  const { rootOrderId = workflowInfo().workflowId.slice(kitOrderId('').length), ...more } = input;
+  const run = openRun(openChain({ ...more, rootOrderId }, Date.now()), readEarlierRun(more.earlierRun));
   listen(run);
   await identify(run);
   if (run.forwardsTo === undefined) await follow(run);
@@ -62,12 +65,6 @@ async function passOnAtLast(run: KitOrderRun): Promise<void> {
     else await passOnNews(run, forwardsTo);
     await deliverAtLast(chain);
   } while (hasForeign(chain) || (forwardsTo !== undefined && run.hasNews));
-}
-
-/** Webhooks reach a run that another sender has started without a usable input, too: its ID says whose orders it follows. */
-function inputOf(given: Partial<messages.KitOrderInput> | null | undefined): messages.KitOrderInput {
-  const { rootOrderId = workflowInfo().workflowId.slice(kitOrderId('').length), ...more } = given ?? {};
-  return { ...more, rootOrderId };
 }
 
 /**
@@ -123,7 +120,7 @@ function listen(run: KitOrderRun): void {
   setHandler(messages.criticalResultReportedSignal, (report) => receiveCriticalReport(run, report), {
     description: 'The lab service reported a critical result.',
   });
-  setHandler(messages.stateQuery, () => currentState(run), {
+  setHandler(messages.stateQuery, () => ({ ...stateOf(run.chain), ...present({ forwardsTo: run.forwardsTo }) }), {
     description: 'Where the order stands, what it waits for, its chain and timeline.',
   });
   setHandler(messages.policyPreviewQuery, (changes) => previewPolicy(run, changes, Date.now()), {
@@ -164,8 +161,4 @@ function onCommand<Given>(
     description,
     validator: (given: Given) => commands.accept(run, commandOf(run, given)),
   });
-}
-
-function currentState({ chain, forwardsTo }: KitOrderRun): OrderState {
-  return { ...stateOf(chain), ...(forwardsTo !== undefined && { forwardsTo }) };
 }

@@ -78,8 +78,13 @@ async function readWholeJob(run: ReportRun, { tooSoon = false } = {}): Promise<v
   if (previous) resume(job, previous);
   if (snapshot) recordRead(job, snapshot, reported);
   setNotifies(job, notifies);
-  if (previous && staysEnded(job, previous)) stayEnded(job, previous);
-  else if (gone) recordAbsence(job);
+  if (previous && staysEnded(job, previous)) {
+    Object.assign(
+      job,
+      { ending: previous.outcome, endAnnounced: true },
+      present({ supersededBy: previous.supersededBy }),
+    );
+  } else if (gone) recordAbsence(job);
   else if (unsure) recordUnsureAbsence(job, Date.now());
   if (previous) job.identified = true;
   else if (isOpen(job) && !tooSoon) settleOwner(job, reading);
@@ -127,10 +132,4 @@ function resume(job: Job, previous: ParsingJobResult): void {
 function staysEnded(job: Job, { outcome }: ParsingJobResult): boolean {
   if (outcome === 'superseded') return !job.handedOver;
   return outcome === 'abandoned' && !hasEndedByItself(job);
-}
-
-function stayEnded(job: Job, { outcome, supersededBy }: ParsingJobResult): void {
-  job.ending = outcome;
-  job.endAnnounced = true;
-  if (supersededBy !== undefined) job.supersededBy = supersededBy;
 }

@@ -72,7 +72,9 @@ export async function submitReport(input: SubmitReportInput): Promise<SubmitRepo
   const submission = begin(input);
   const run: SubmissionRun = { submission, ...openAttempts() };
   listen(run);
-  showWhose(submission);
+  const { reference, userId } = submission.input;
+  // A backend that sets no search attributes at the start: a deletion finds a user's work by them.
+  setAbsentSearchAttributes([{ key: labReferenceKey, value: reference }, ...ofUser(userId)]);
   return answeringCancellation(
     run,
     () => uploadAndHandOver(run).catch((error: unknown) => failWith(run, error)),
@@ -103,11 +105,6 @@ function listen(run: SubmissionRun): void {
     description: 'Ends the submission before there is a job. If there is one already, answers with its id.',
     validator: (given: OfActor) => void actorOf(given),
   });
-}
-
-/** A backend that sets no search attributes at the start: a deletion finds a user's work by them. */
-function showWhose({ input: { reference, userId } }: Submission): void {
-  setAbsentSearchAttributes([{ key: labReferenceKey, value: reference }, ...ofUser(userId)]);
 }
 
 /** @throws the failure of the run, or its continue-as-new */
@@ -241,14 +238,11 @@ function recordJob(submission: Submission, submitted: SubmittedJob): SubmittedJo
 function failureOf(error: unknown): ApplicationFailure | undefined {
   if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
-  if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START') return notStarted();
+  if (cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START')
+    return ApplicationFailure.retryable('No worker has started the upload in time', 'UploadNotStarted');
   if (!(cause instanceof ApplicationFailure)) return undefined;
   if (cause.nonRetryable && !isAccessRefused(cause)) throw refusalOf(error);
   return cause;
-}
-
-function notStarted(): ApplicationFailure {
-  return ApplicationFailure.retryable('No worker has started the upload in time', 'UploadNotStarted');
 }
 
 /**
@@ -304,7 +298,7 @@ function endsAt({ since, policy }: Submission): number {
 
 /** Doubled each time, and at least as long as the service asks for. The deadline ends it. */
 async function pause(submission: Submission, failure: ApplicationFailure | undefined): Promise<void> {
-  const { failures, since } = submission;
+  const { failures, since, policy } = submission;
   const span = Math.max(doubled(firstPause, failures - 1, longestPause), askedPause(failure));
   const isRefused = failure !== undefined && isAccessRefused(failure);
   if (isRefused || Date.now() + span - since >= delayWorthAttention) setAttention(submission, 'upload_delayed');
@@ -312,13 +306,10 @@ async function pause(submission: Submission, failure: ApplicationFailure | undef
   setCurrentDetails(`The report is not uploaded yet (${type}). The upload is retried.`);
   const left = endsAt(submission) - Date.now();
   if (left > 0) await sleep(Math.min(span, left), { summary: 'before the next upload' });
-  if (Date.now() >= endsAt(submission)) throw expired(submission, type);
-}
-
-function expired({ policy }: Submission, type: string): ApplicationFailure {
-  const span = ms(policy.submissionDeadline, { long: true });
-  const message = `The report was not uploaded within ${span} (submissionDeadline); the last attempt ended with ${type}`;
-  return refuse('ReportSubmissionExpired', message);
+  if (Date.now() < endsAt(submission)) return;
+  const limit = ms(policy.submissionDeadline, { long: true });
+  const message = `The report was not uploaded within ${limit} (submissionDeadline); the last attempt ended with ${type}`;
+  throw refuse('ReportSubmissionExpired', message);
 }
 
 async function continueIfLong({ input, policy, lostUploads, failures, since, looksBack }: Submission): Promise<void> {

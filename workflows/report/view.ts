@@ -19,7 +19,7 @@ import {
   showToOperators,
 } from '../entity/operators.js';
 import { iso } from '../entity/spans.js';
-import { deadlineOf, isOverdue, type OverdueReason } from './deadlines.js';
+import { deadlineOf, isOverdue } from './deadlines.js';
 import { currentJob, currentPhase, outcomeOf, type Job } from './job.js';
 import { firstVersion } from '../entity/versions.js';
 import { announceNews, clear } from './announcements.js';
@@ -108,7 +108,10 @@ function rowsOf({ timeline, journal }: Job): string[][] {
 /** Brings everything in line with what is known now: questions, announcements, and what operators see. */
 export function bringInLine(job: Job): void {
   const now = Date.now();
-  clear(job, answeredQuestions(job), now);
+  // Moving on answers the question of the stage that is over.
+  if (outcomeOf(job) === undefined)
+    clear(job, [currentPhase(job) === 'in_review' ? 'parsing_overdue' : 'review_overdue'], now);
+  else if (job.ending === undefined) clear(job, ['parsing_overdue', 'review_overdue'], now);
   announceNews(job, now);
   const { reference, userId, attention, ending } = job;
   showToOperators(
@@ -120,10 +123,4 @@ export function bringInLine(job: Job): void {
       ...ofUser(userId),
     ],
   );
-}
-
-/** Moving on answers the question of the stage that is over. */
-function answeredQuestions(job: Job): OverdueReason[] {
-  if (outcomeOf(job) === undefined) return currentPhase(job) === 'in_review' ? ['parsing_overdue'] : ['review_overdue'];
-  return job.ending === undefined ? ['parsing_overdue', 'review_overdue'] : [];
 }
