@@ -1,7 +1,7 @@
 import type { LabService } from '../../service/lab-service.js';
 import { managementCalls } from './management-calls.js';
 import { orderCalls } from './order-calls.js';
-import { ids } from './ids.js';
+import { chosenWords, ids } from './ids.js';
 import { patient, proxy, lines, visitAddress } from './persons.js';
 
 /** One call of the client, with a request that it accepts. What it reads is its result; a list is read to its end. */
@@ -15,6 +15,7 @@ export interface SampleCall {
 export type Calls = Readonly<Record<string, (service: LabService) => Promise<unknown> | AsyncIterable<unknown>>>;
 
 const { userId, orderId, jobId, rawResultId, workoutId } = ids;
+const { provider, lab, visits } = chosenWords;
 const linkToken = 'invented-link-token';
 
 const userCalls: Calls = {
@@ -46,22 +47,22 @@ const linkCalls: Calls = {
   'links.createToken: with all fields': ({ links }) =>
     links.createToken({
       user_id: userId,
-      provider: 'invented_watch',
+      provider,
       redirect_url: 'https://product.example.com/linked',
-      filter_on_providers: ['invented_watch'],
+      filter_on_providers: [provider],
       on_error: 'redirect',
       on_close: 'redirect',
     }),
   'links.submitPassword': ({ links }) =>
-    links.submitPassword('invented_watch', linkToken, {
+    links.submitPassword(provider, linkToken, {
       username: 'sample-user-7',
       password: 'sample-password-7',
       region: 'eu',
     }),
-  'links.completeMfa': ({ links }) => links.completeMfa('invented_watch', linkToken, '123456'),
+  'links.completeMfa': ({ links }) => links.completeMfa(provider, linkToken, '123456'),
   'providers.list': ({ providers }) => providers.list({ sourceType: 'password' }),
   'providers.connectionsOf': ({ providers }) => providers.connectionsOf(userId),
-  'providers.deregister': ({ providers }) => providers.deregister(userId, 'invented_watch'),
+  'providers.deregister': ({ providers }) => providers.deregister(userId, provider),
   'timeseries.workoutStream': ({ timeseries }) => timeseries.workoutStream(workoutId),
 };
 
@@ -77,7 +78,7 @@ const reportCalls: Calls = {
     matchReviews.list({
       status: 'pending_customer_review',
       decisionCode: 'no_match',
-      labSlug: 'invented_lab',
+      labSlug: lab,
       from: '2026-01-01',
       to: '2026-02-01',
       searchInput: 'invented',
@@ -107,7 +108,7 @@ const appointmentCalls: Calls = {
   'appointments.request': ({ appointments }) =>
     appointments.request(orderId, {
       address: visitAddress,
-      provider: 'invented_visits',
+      provider: visits,
       appointment_notes: 'Invented',
     }),
   'appointments.reschedule': ({ appointments }) => appointments.reschedule(orderId, booking),
@@ -116,9 +117,8 @@ const appointmentCalls: Calls = {
   'appointments.get': ({ appointments }) => appointments.get(orderId),
   'appointments.cancellationReasons': ({ appointments }) => appointments.cancellationReasons(),
   'walkIns.availability': ({ walkIns }) =>
-    walkIns.availability({ lab: 'invented_lab', siteCodes: ['INV'], startDate: '2026-02-01', allowStale: true }),
-  'walkIns.availability: near': ({ walkIns }) =>
-    walkIns.availability({ lab: 'invented_lab', zipCode: '62701-1234', radius: 50 }),
+    walkIns.availability({ lab, siteCodes: ['INV'], startDate: '2026-02-01', allowStale: true }),
+  'walkIns.availability: near': ({ walkIns }) => walkIns.availability({ lab, zipCode: '62701-1234', radius: 50 }),
   'walkIns.book': ({ walkIns }) => walkIns.book(orderId, bookingInFull, { idempotencyKey: 'invented-key' }),
   'walkIns.reschedule': ({ walkIns }) => walkIns.reschedule(orderId, booking),
   'walkIns.cancel': ({ walkIns }) => walkIns.cancel(orderId, { cancellationReasonId: ids.reasonId, note: 'Invented' }),
@@ -128,8 +128,8 @@ const appointmentCalls: Calls = {
     centres.coverage({
       zipCode: '62701',
       radius: 25,
-      lab: 'invented_lab',
-      labs: ['invented_lab'],
+      lab,
+      labs: [lab],
       labAccountId: ids.accountId,
     }),
   'centres.near': ({ centres }) =>

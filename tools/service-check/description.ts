@@ -93,21 +93,13 @@ function faultsIn(errors: readonly { instancePath?: string; message?: string }[]
 }
 
 function operationsOf(document: Part): Operation[] {
-  const prefix = prefixOf(document);
   return Object.entries(partIn(document, 'paths')).flatMap(([path, given]) => {
     const item = resolved(document, given);
     return methods.flatMap((method) => {
       const operation = item[method];
-      return isPart(operation) ? [operationOf(document, { method, path: prefix + path }, item, operation)] : [];
+      return isPart(operation) ? [operationOf(document, { method, path }, item, operation)] : [];
     });
   });
-}
-
-/** The path of the first server, which comes before every path. */
-function prefixOf(document: Part): string {
-  const [server] = listIn(document, 'servers');
-  const url = isPart(server) && typeof server['url'] === 'string' ? server['url'] : '';
-  return URL.canParse(url, 'http://a') ? new URL(url, 'http://a').pathname.replace(/\/$/, '') : '';
 }
 
 function operationOf(

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ServiceConfig } from '../../service/http/http.js';
+import type { ServiceDescription } from '../../service/description.js';
 import { createLabService } from '../../service/lab-service.js';
 import type { SampleCall } from './calls.js';
 
@@ -36,7 +36,7 @@ export interface Exchanges {
 /** More than any call of the client needs for an answer with a single page. */
 const mostRequests = 5;
 
-export async function startExchanges(config: Partial<ServiceConfig>): Promise<Exchanges> {
+export async function startExchanges(description: ServiceDescription): Promise<Exchanges> {
   let present: { answer: (request: SentRequest) => Answer; requests: SentRequest[] } | undefined;
   const server = createServer((request, response) => {
     void readRequest(request).then((sent) => {
@@ -51,7 +51,8 @@ export async function startExchanges(config: Partial<ServiceConfig>): Promise<Ex
   await once(server, 'listening');
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const keys = { apiKey: 'sk_invented', managementKey: 'mk_invented', warn: () => undefined };
-  const service = createLabService({ baseUrl, ...keys, ...config });
+  // The management API may have an address of its own.
+  const service = createLabService({ baseUrl, managementBaseUrl: baseUrl, ...keys, description });
   return {
     make: async (call, answer) => {
       const requests: SentRequest[] = [];

@@ -1,3 +1,10 @@
+/** Words that a product takes from the deployment's own lists: each stands for one of them, whatever an enum says. */
+export const chosenWords = {
+  provider: 'invented_watch',
+  lab: 'invented_lab',
+  visits: 'invented_visits',
+} as const;
+
 /** Invented ids. Most descriptions require UUIDs. */
 export const ids = {
   userId: '6f0c0a49-2f0a-4b5e-8d6f-000000000001',

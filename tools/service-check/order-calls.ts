@@ -1,5 +1,5 @@
 import type { Calls } from './calls.js';
-import { ids } from './ids.js';
+import { chosenWords, ids } from './ids.js';
 import { consents, insurance, patient, patientAddress, patientInFull, physician, shippingDetails } from './persons.js';
 
 const { userId, orderId, labTestId, transactionId, accountId } = ids;
@@ -40,10 +40,10 @@ const orderFilter = {
   status: ['completed'],
   orderIds: [orderId],
   orderTransactionId: transactionId,
-  startDate: '2026-01-01',
-  endDate: '2026-02-01',
-  updatedStartDate: '2026-01-01',
-  updatedEndDate: '2026-02-01',
+  startDate: '2026-01-01T00:00:00Z',
+  endDate: '2026-02-01T00:00:00Z',
+  updatedStartDate: '2026-01-01T00:00:00Z',
+  updatedEndDate: '2026-02-01T00:00:00Z',
   orderType: ['testkit'],
   isCritical: true,
   activationTypes: ['current'],
@@ -110,7 +110,7 @@ const reading: Calls = {
       name: 'invented',
       status: 'active',
       method: 'testkit',
-      labSlug: 'invented_lab',
+      labSlug: chosenWords.lab,
       labAccountId: accountId,
       markerIds: [17],
       providerIds: ['INVENTED'],
@@ -119,7 +119,7 @@ const reading: Calls = {
   'labTests.get': ({ labTests }) => labTests.get(labTestId),
   'labTests.listMarkers': ({ labTests }) =>
     labTests.listMarkers({
-      labSlug: 'invented_lab',
+      labSlug: chosenWords.lab,
       labIds: [7],
       name: 'invented',
       aLaCarteEnabled: true,

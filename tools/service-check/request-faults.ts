@@ -1,4 +1,4 @@
-import type { Description, Operation } from './description.js';
+import type { Description, Operation, Part } from './description.js';
 import type { SentRequest } from './exchanges.js';
 import type { Schemas } from './schemas.js';
 
@@ -37,7 +37,7 @@ export function requestFaults(
     ...pathFaults(request, operation, schemas.parameters),
     ...queryFaults(request, operation, schemas.parameters),
     ...headerFaults(request, operation),
-    ...bodyFaults(request, operation, schemas.bodies),
+    ...bodyFaults(request, operation, schemas),
   ];
 }
 
@@ -88,19 +88,29 @@ function headerFaults({ headers }: SentRequest, { parameters }: Operation): stri
 function bodyFaults(
   { body, contentType }: SentRequest,
   { body: described, bodyRequired }: Operation,
-  schemas: Schemas,
+  schemas: { parameters: Schemas; bodies: Schemas },
 ): string[] {
   if (body === undefined) return bodyRequired ? ['has no body, which is required'] : [];
   const content = described?.[contentType ?? ''];
   if (!content) return [`has a body of type ${contentType ?? 'unknown'}, which is not described`];
   const schema = content['schema'];
   if (typeof schema !== 'object' || schema === null) return [];
-  const value = contentType === 'multipart/form-data' && typeof body === 'string' ? formOf(body) : body;
-  return schemas.faultsOf(schema as Readonly<Record<string, unknown>>, value).map((fault) => `body: ${fault}`);
+  const isForm = contentType === 'multipart/form-data' && typeof body === 'string';
+  const faults = isForm
+    ? schemas.parameters.faultsOf(schema as Part, formOf(body))
+    : schemas.bodies.faultsOf(schema as Part, body);
+  return faults.map((fault) => `body: ${fault}`);
 }
 
-/** The texts and the names of the files of a form. */
-function formOf(form: string): Record<string, unknown> {
-  const fields = form.matchAll(/name="([^"]+)"(?:; filename="([^"]+)")?[^]*?\r\n\r\n([^]*?)\r\n--/g);
-  return Object.fromEntries([...fields].map(([, name = '', file, text]) => [name, file ?? text]));
+/** The texts and the names of the files of a form; a list if a name is repeated. */
+function formOf(form: string): Record<string, string | string[]> {
+  const values: Record<string, string[]> = {};
+  for (const [, name = '', file, text = ''] of form.matchAll(
+    /name="([^"]+)"(?:; filename="([^"]+)")?[^]*?\r\n\r\n([^]*?)\r\n--/g,
+  )) {
+    (values[name] ??= []).push(file ?? text);
+  }
+  return Object.fromEntries(
+    Object.entries(values).map(([name, [one = '', ...more]]) => [name, more.length > 0 ? [one, ...more] : one]),
+  );
 }

@@ -2,7 +2,8 @@ import type { Ajv, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import draft04 from 'ajv-draft-04';
 import addFormats from 'ajv-formats';
-import { type Description, isPart, type Part, partIn } from './description.js';
+import { type Description, isPart, listIn, type Part, partIn } from './description.js';
+import { chosenWords } from './ids.js';
 
 /** These packages are CommonJS, and their default export is a property of what Node imports. */
 const Draft04 = draft04.default;
@@ -19,13 +20,14 @@ const left: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'nu
 /**
  * OpenAPI 3.1 uses JSON Schema 2020-12; 3.0 uses an older draft with `nullable`.
  *
- * @param coerces true for parameters, which are texts on the wire
+ * @param coerces true for parameters and forms, which are texts on the wire
  */
 export function schemasOf({ version, document }: Description, { coerces }: { coerces: boolean }): Schemas {
   const options = {
     strict: false,
     allErrors: true,
     validateFormats: true,
+    logger: false as const,
     ...(coerces && { coerceTypes: 'array' as const }),
   };
   const ajv: Ajv = version === '3.0' ? new Draft04(options) : new Ajv2020(options);
@@ -39,7 +41,12 @@ export function schemasOf({ version, document }: Description, { coerces }: { coe
       const validate = compiled.get(schema) ?? ajv.compile({ properties: { value: written(schema, version) } });
       compiled.set(schema, validate);
       if (validate({ value: structuredClone(value) })) return [];
-      return (validate.errors ?? []).map(({ instancePath, message = 'is not valid', params }) => {
+      const errors = validate.errors ?? [];
+      // Of alternatives, what each of them demands says enough, and null is no news.
+      const telling = errors.filter(
+        ({ keyword, params }) => keyword !== 'anyOf' && keyword !== 'oneOf' && (params as Part)['type'] !== 'null',
+      );
+      return (telling.length > 0 ? telling : errors).map(({ instancePath, message = 'is not valid', params }) => {
         const more = Object.values(params as object).filter((each) => typeof each === 'string');
         const field = instancePath.split('/').slice(2).join('.') || 'it';
         return `${field} ${message}${more.length > 0 ? ` (${more.join(', ')})` : ''}`;
@@ -64,10 +71,11 @@ function written(schema: unknown, version: Description['version']): unknown {
   const isNullable = schema['nullable'] === true && version === '3.0';
   const entries = Object.entries(schema).filter(([name, value]) => value !== undefined && !left.has(name));
   const plain = Object.fromEntries(
-    entries.map(([name, value]) => [
-      name,
-      name === 'properties' && isPart(value) ? mapped(value, version) : written(value, version),
-    ]),
+    entries.map(([name, value]) => {
+      if (name === 'properties' && isPart(value)) return [name, mapped(value, version)];
+      if (name === 'enum') return [name, [...listIn(schema, name), ...Object.values(chosenWords)]];
+      return [name, written(value, version)];
+    }),
   );
   return isNullable ? { anyOf: [plain, { enum: [null] }] } : plain;
 }
