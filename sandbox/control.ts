@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import * as testing from '../client/testing.js';
 import type { Commands } from './lab-service/control.js';
 
 export type { RevealedOrder } from './lab-service/control-orders.js';
@@ -21,27 +22,7 @@ export interface SandboxControl extends Methods {
   goOffline(forMs: number): Promise<void>;
 }
 
-/** The control interface refused a command: the message says which and why. */
-class SandboxControlError extends Error {
-  override readonly name = 'SandboxControlError';
-}
-
 /** @param baseUrl the `url` of `startLabService` */
 export function sandboxControl(baseUrl: string): SandboxControl {
-  const call = async (command: string, args: readonly unknown[]): Promise<unknown> => {
-    const answer = await fetch(`${baseUrl.replace(/\/$/, '')}/_sandbox/${command}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(args),
-    });
-    const text = await answer.text();
-    if (answer.ok) return (JSON.parse(text) as unknown) ?? undefined;
-    const { error, detail = text } = JSON.parse(text) as { error?: string; detail?: string };
-    throw new SandboxControlError(`the command ${command} was answered ${answer.status}: ${error ?? detail}`);
-  };
-  return new Proxy({} as SandboxControl, {
-    // It must not pass for a promise.
-    get: (_, name) =>
-      typeof name === 'symbol' || name === 'then' ? undefined : (...args: unknown[]) => call(name, args),
-  });
+  return testing.sandboxControl<SandboxControl>(baseUrl);
 }
