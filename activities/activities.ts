@@ -16,6 +16,7 @@ import { receiptActivities } from './deletion/receipt.js';
 import { historyActivities } from './deletion/histories.js';
 import { reportActivities } from './report/reports.js';
 import { reconcileActivities } from './reconcile/reconcile.js';
+import { notificationReplayActivities } from './operators/notification-replay.js';
 import { rejectedEventActivities } from './operators/rejected-events.js';
 import { workoutStreamActivities } from './workout-stream.js';
 import { webhookActivities } from './operators/webhook-endpoints.js';
@@ -38,6 +39,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...reconcileActivities(dependencies),
     ...workoutStreamActivities(dependencies),
     ...rejectedEventActivities(dependencies),
+    ...notificationReplayActivities(dependencies),
     ...webhookActivities(dependencies),
     ...appointmentActivities(dependencies),
     ...matchReviewActivities(dependencies),

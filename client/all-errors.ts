@@ -108,6 +108,7 @@ export {
   RejectedEventNotFound,
   RejectedEventSettled,
   StoreNotConfigured,
+  NotificationsNotConfigured,
   StoreUnavailable,
   WebhookNotFound,
   WebhookRefused,

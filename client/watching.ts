@@ -49,6 +49,37 @@ export async function* watchState<State extends { outcome?: unknown }>(
   }
 }
 
+/** A page of a long run takes seconds: to ask more often shows nothing new. */
+const betweenReports = { minInterval: '2s', maxInterval: '10s' } as const;
+
+/**
+ * Waits for a run's end, and reports its progress meanwhile.
+ *
+ * @param ask reads the progress; if it fails, the reports end and not the run, whose result has the error
+ */
+export async function reporting<Result, Progress extends object>(
+  result: Promise<Result>,
+  ask: () => Promise<Progress>,
+  onProgress: (progress: Progress) => void,
+  signal: AbortSignal,
+): Promise<Result> {
+  const ended = new AbortController();
+  const either = AbortSignal.any([ended.signal, signal]);
+  const report = async (): Promise<void> => {
+    const state = (): Promise<Progress & { outcome?: undefined }> => ask();
+    for await (const progress of watchState({ state }, { ...betweenReports, signal: either })) {
+      if (either.aborted) return;
+      onProgress(progress);
+    }
+  };
+  void report().catch(() => undefined);
+  try {
+    return await result;
+  } finally {
+    ended.abort();
+  }
+}
+
 async function* statesOf<State extends { outcome?: unknown }>(
   watched: { state(options: CallOptions): Promise<State> },
   { minInterval = '1s', maxInterval, deadline = 'none', signal }: WatchOptions,

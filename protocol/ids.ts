@@ -119,3 +119,14 @@ export function workoutStreamId(workoutId: string): string {
 export function deliverNotificationsId(workflowId: string): string {
   return `deliver-notifications/${workflowId}`;
 }
+
+/** The workflow that a delivery's notifications come from; any other workflow's are its own. */
+export function deliveredFrom(workflowId: string): string {
+  const prefix = deliverNotificationsId('');
+  return workflowId.startsWith(prefix) ? workflowId.slice(prefix.length) : workflowId;
+}
+
+/** One replay of the same time at once. */
+export function notificationReplayId(since: string, taskQueue: string): string {
+  return `notification-replay/${since}/${taskQueue}`;
+}

@@ -1,5 +1,5 @@
 import { defineQuery } from './definitions.js';
-import { isCalendarDate } from './time.js';
+import { isTime, mustBeTime } from './time.js';
 
 /**
  * The reconciliation: its name, IDs, input, result and query. A schedule runs it to catch up on webhooks that an outage
@@ -141,13 +141,7 @@ function timeOf(field: string, text: unknown): number {
   return Date.parse(text);
 }
 
-const mustBeTime = 'must be a date that exists, or a time with its zone, in ISO 8601';
 const mustBeLater = 'must be later than from, because the range ends before it: for one day, give the day after it';
-
-function isTime(text: unknown): text is string {
-  if (typeof text !== 'string' || !/^.{10}(T.*(Z|[+-]\d{2}:\d{2}))?$/.test(text)) return false;
-  return isCalendarDate(text.slice(0, 10)) && !Number.isNaN(Date.parse(text));
-}
 
 function iso(time: number): string {
   return new Date(time).toISOString();

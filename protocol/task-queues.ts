@@ -17,3 +17,8 @@ export type SideQueue = (typeof sideQueues)[number];
 export function sideQueueName(taskQueue: string, queue: SideQueue): string {
   return `${taskQueue}/${queue}`;
 }
+
+/** The condition of a visibility query that keeps only the workflows of one task queue. */
+export function ofTaskQueue(taskQueue: string): string {
+  return `TaskQueue = '${taskQueue.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}

@@ -19,6 +19,14 @@ export function isCalendarDate(value: unknown): value is string {
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(value);
 }
 
+export const mustBeTime = 'must be a date that exists, or a time with its zone, in ISO 8601';
+
+/** True if the text is a date, whose midnight in UTC is meant, or a time with its zone. */
+export function isTime(text: unknown): text is string {
+  if (typeof text !== 'string' || !/^.{10}(T.*(Z|[+-]\d{2}:\d{2}))?$/.test(text)) return false;
+  return isCalendarDate(text.slice(0, 10)) && !Number.isNaN(Date.parse(text));
+}
+
 /*
  * Times from outside. Clocks differ by moments; what lies further ahead was written by one that is wrong, and counts as received now, or as not
  * said: it would put off deadlines, and be later than all that is reported after it, for decades.

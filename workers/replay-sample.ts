@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { ofTaskQueue } from './settings/temporal.js';
+import { ofTaskQueue } from '../protocol/task-queues.js';
 
 /** A run of a workflow. */
 export interface Run {

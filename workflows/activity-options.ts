@@ -311,6 +311,22 @@ export const activityOptions = {
     },
   },
   /**
+   * A part works for a minute, after it has listed all open workflows. To repeat it sends some notifications once more, with the same ids.
+   */
+  replayNotifications: {
+    ...notAwaited,
+    queue: 'background',
+    startToCloseTimeout: '1 hour',
+    scheduleToCloseTimeout: '2 hours',
+    heartbeatTimeout: workerGone,
+    retry: {
+      initialInterval: '1 second',
+      backoffCoefficient: 2,
+      maximumInterval: '1 minute',
+      nonRetryableErrorTypes: ['NotificationsNotConfigured'],
+    },
+  },
+  /**
    * Uploads: one attempt at a time (`upload`). How an attempt failed says whether there may be a job already, and an attempt
    * does not learn how the one before it failed; so it is the workflow that decides whether the file is sent again.
    */

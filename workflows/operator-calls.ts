@@ -1,4 +1,4 @@
-import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import {
   callFaults,
   operatorCalls,
@@ -7,6 +7,12 @@ import {
   type OperatorCallName,
   type TakenBy,
 } from '../protocol/operators/operator-calls.js';
+import {
+  progressQuery,
+  type ReplayNotificationsInput,
+  type ReplayNotificationsProgress,
+  type ReplayNotificationsResult,
+} from '../protocol/operators/notification-replay.js';
 import type { ReplayRejectedEventsInput, ReplayRejectedEventsResult } from '../protocol/operators/rejected-events.js';
 import { activities } from './activity-options.js';
 import { actorOf, refuseFields, throwRefusal } from './entity/commands.js';
@@ -44,6 +50,7 @@ const steps: Steps = {
   listRejectedEvents: (filter) => activities.listRejectedEvents(filter),
   replayRejectedEvents,
   discardRejectedEvent: (event) => activities.discardRejectedEvent(event),
+  replayNotifications,
 };
 
 /** So many go in one activity: a page costs one, and one that fails late repeats little. */
@@ -70,6 +77,24 @@ async function replayRejectedEvents(input: ReplayRejectedEventsInput): Promise<R
     all.next = next;
   }
   return all;
+}
+
+/** In parts, of which each begins after the workflow that the one before it has come to. */
+async function replayNotifications(input: ReplayNotificationsInput): Promise<ReplayNotificationsResult> {
+  const all: ReplayNotificationsProgress = { notifications: 0, workflows: 0, unreadable: 0 };
+  setHandler(progressQuery, () => all, {
+    description: 'How much is sent again so far, and how many workflows are left.',
+  });
+  for (let after: string | undefined; ;) {
+    const part = { ...input, ...(after !== undefined && { after }) };
+    const { next, workflowsToGo, ...done } = await activities.replayNotifications(part);
+    for (const name of ['notifications', 'workflows', 'unreadable'] as const) all[name] += done[name];
+    delete all.workflowsToGo;
+    if (next === undefined) return all;
+    after = next;
+    if (workflowsToGo !== undefined) all.workflowsToGo = workflowsToGo;
+    setCurrentDetails(`${all.notifications} notifications are sent again; ${workflowsToGo} workflows left`);
+  }
 }
 
 function add(counts: Record<string, number>, more: Record<string, number>): void {

@@ -2,7 +2,7 @@ import { ApplicationFailure, sleep } from '@temporalio/activity';
 import { isGrpcServiceError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { deleteUserName, type ErasedHistories, type HistoryLeft } from '../../protocol/deletion/messages.js';
 import { deliverNotificationsName } from '../../protocol/notifications/delivery.js';
-import { canonicalId, deliverNotificationsId, isAddressable } from '../../protocol/ids.js';
+import { canonicalId, deliveredFrom, deliverNotificationsId, isAddressable } from '../../protocol/ids.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
 import { heartbeating } from '../attempt.js';
 import type { ActivityDependencies } from '../dependencies.js';
@@ -62,10 +62,7 @@ async function historiesOf(temporal: Client, userId: string): Promise<FoundHisto
     const ofUser = runs.filter((run) => run.workflowId === workflowId);
     const its = ofUser.length > 0 ? ofUser : [latest];
     // A delivery shows the user of its first notification; later ones may be about another.
-    const source =
-      name === deliverNotificationsName
-        ? await described(temporal, workflowId.slice(deliverNotificationsId('').length))
-        : undefined;
+    const source = name === deliverNotificationsName ? await described(temporal, deliveredFrom(workflowId)) : undefined;
     if (closeTime === undefined) found.left.push({ workflowId, name, because: 'open' });
     else if (await areAnothers(temporal, user, source ? [...its, source] : its))
       found.left.push({ workflowId, name, because: 'another_user' });

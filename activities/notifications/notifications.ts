@@ -15,10 +15,8 @@ import { senderTo, receiverPausedType, type NotificationSender, type Sent } from
 import { described } from '../workflow-runs.js';
 
 /** One batch of a workflow's notifications, in their order. */
-interface NotifyCall {
+export interface NotifyCall {
   notifications: Notification[];
-  /** `deliverNotifications` may have earlier ones of the same workflow: then these go there, behind them. */
-  mayBeBehind: boolean;
 }
 
 export interface NotifyOutcome {
@@ -49,13 +47,13 @@ export function notificationActivities(
   const sources = eventSources(service, typeof target === 'object' && target.namesClientUser === true);
   return {
     /**
-     * Delivers notifications in order, and reports which arrived and which the receiver refused for good. Fails only if
+     * Delivers notifications in order, behind those that `deliverNotifications` has of the same workflow, and reports which arrived and which the receiver refused for good. Fails only if
      * the first did not arrive, so those that arrived are not sent again. A worker without a target never reports a
      * delivery: the outbox was filled because another worker has one.
      */
-    async notify({ notifications, mayBeBehind }: NotifyCall): Promise<NotifyOutcome> {
+    async notify({ notifications }: NotifyCall): Promise<NotifyOutcome> {
       const outcome: NotifyOutcome = { delivered: [], refused: [], handedOver: false };
-      if (mayBeBehind && (await isDelivering(dependencies, notifications))) {
+      if (await areBehind(dependencies, notifications)) {
         await handOver(dependencies, { notifications, refused: [] });
         return { ...outcome, handedOver: true };
       }
@@ -143,7 +141,7 @@ function refusedWith(
   return { notification, status };
 }
 
-async function handOver(
+export async function handOver(
   { temporal, taskQueue, target }: Pick<ActivityDependencies, 'temporal' | 'taskQueue' | 'target'>,
   left: NotificationsLeft,
 ): Promise<void> {
@@ -159,16 +157,18 @@ async function handOver(
   });
 }
 
-/** True if an earlier run's notifications are still being delivered: later ones must not overtake them. */
-async function isDelivering(
+/** True if `deliverNotifications` has earlier ones of the same workflow: later ones must not overtake them. */
+async function areBehind(
   { temporal }: Pick<ActivityDependencies, 'temporal'>,
   [first]: readonly Notification[],
 ): Promise<boolean> {
   if (!first) return false;
-  return (await described(temporal, deliverNotificationsId(first.source)))?.status.name === 'RUNNING';
+  const delivery = deliverNotificationsId(first.source);
+  if (activityInfo().workflowExecution?.workflowId === delivery) return false;
+  return (await described(temporal, delivery))?.status.name === 'RUNNING';
 }
 
-function withoutTarget(): ApplicationFailure {
+export function withoutTarget(): ApplicationFailure {
   return ApplicationFailure.retryable(
     'This worker has no endpoint for notifications: set NOTIFY_URL and NOTIFY_SECRET for every worker of the task queue',
     'NotificationsNotConfigured',

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { durationMs, type Duration } from '../../protocol/time.js';
+import { durationMs, isTime, mustBeTime, type Duration } from '../../protocol/time.js';
 import { NotUtf8, utf8Text } from '../files.js';
 import { UsageError } from './failures.js';
 import type { Terminal } from './terminal.js';
@@ -59,6 +59,11 @@ export function duration(text: string): Duration {
   const span = durationMs(text.trim());
   if (span !== undefined && span >= shortestMs && span <= longestMs) return text.trim() as Duration;
   throw new InvalidArgumentError('It must be a duration with its unit, such as 90s or 5m, from 1s to 365d.');
+}
+
+export function time(text: string): Date {
+  if (isTime(text)) return new Date(text);
+  throw new InvalidArgumentError(`It ${mustBeTime}.`);
 }
 
 export function count(text: string): number {

@@ -2,13 +2,14 @@ import type { Command } from 'commander';
 import type { DeliveryState } from '../../protocol/notifications/delivery.js';
 import type { UndeliveredSummary } from '../notifications/undelivered.js';
 import type { CommandLine } from './command-line.js';
+import { time } from './input.js';
 import { facts, moment, sections, table } from './output.js';
 
 /** Notifications that could not be delivered before their workflow ended. */
 export function notificationCommands(program: Command, commandLine: CommandLine): void {
   const notifications = program
     .command('notifications')
-    .description('list, resend or discard notifications that were not delivered before their workflow ended');
+    .description('list, resend or discard undelivered notifications, or replay those that a product has lost');
   notifications
     .command('list')
     .description('list the workflows with undelivered notifications that are still being sent')
@@ -44,6 +45,7 @@ export function notificationCommands(program: Command, commandLine: CommandLine)
         commandLine.print(state, () => deliveryText(state));
       }),
     );
+  replayCommand(notifications, commandLine);
   notifications
     .command('discard <workflow-id> <notification-id...>')
     .description('drop notifications that nobody needs any more')
@@ -56,6 +58,35 @@ export function notificationCommands(program: Command, commandLine: CommandLine)
         commandLine.print(state, () => deliveryText(state));
       });
     });
+}
+
+/** For a product that was restored from a backup, and has lost what it accepted since. */
+function replayCommand(notifications: Command, commandLine: CommandLine): void {
+  notifications
+    .command('replay')
+    .description('send again, with their ids, what the product accepted since a time; for a product that was restored')
+    .requiredOption('--since <time>', 'ISO 8601: a date (midnight in UTC), or a time with its zone', time)
+    .action(async ({ since }: { since: Date }) =>
+      commandLine.send(
+        'The replay may continue, for a day at most: the same command waits for its end',
+        async ({ lab, progress }) => {
+          progress.say('replaying');
+          const result = await lab.notifications.replay(since, {
+            onProgress: ({ notifications: sent, workflowsToGo }) =>
+              progress.say(`replaying: ${sent} notifications, ${workflowsToGo ?? 'all'} workflows to go`),
+          });
+          commandLine.print(result, () =>
+            facts([
+              ['Sent again', result.notifications],
+              ['From workflows', result.workflows],
+              ['Histories that cannot be read', result.unreadable],
+            ]),
+          );
+          commandLine.note('They are being delivered: `labops notifications list` shows what has not arrived.');
+        },
+        'endless',
+      ),
+    );
 }
 
 function mayHappen(source: string): string {

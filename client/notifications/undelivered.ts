@@ -6,8 +6,15 @@ import {
   resendUpdate,
   type DeliveryState,
 } from '../../protocol/notifications/delivery.js';
-import { deliverNotificationsId } from '../../protocol/ids.js';
+import { deliveredFrom, deliverNotificationsId } from '../../protocol/ids.js';
+import {
+  progressQuery,
+  type ReplayNotificationsProgress,
+  type ReplayNotificationsResult,
+} from '../../protocol/operators/notification-replay.js';
 import type { CallOptions } from '../call-options.js';
+import { operate } from '../operators/operator-calls.js';
+import { reporting } from '../watching.js';
 import { callKinds, type TemporalCalls } from '../workflow-calls.js';
 import { isRunning } from '../workflow-runs.js';
 import { notificationErrorMap, NotificationNotFound } from './errors.js';
@@ -25,6 +32,10 @@ export interface UndeliveredSummary {
   source: string;
   /** When the first of them was left. */
   since: Date;
+}
+
+export interface ReplayOptions extends CallOptions {
+  onProgress?: (progress: ReplayNotificationsProgress) => void;
 }
 
 /**
@@ -49,7 +60,7 @@ export class UndeliveredNotifications {
       withoutMemos(this.#calls.client.workflow).list({ query }),
     );
     for await (const { workflowId, startTime } of running) {
-      yield { source: workflowId.slice(deliverNotificationsId('').length), since: startTime };
+      yield { source: deliveredFrom(workflowId), since: startTime };
     }
   }
 
@@ -95,6 +106,22 @@ export class UndeliveredNotifications {
   async discard(source: string, ids: string[], options: CallOptions = {}): Promise<DeliveryState> {
     return this.#calls.call(notificationCalls.command, options, (call) =>
       call.update(this.workflow(source), discardUpdate, { ids }),
+    );
+  }
+
+  /**
+   * Sends again, with their ids, the notifications that your product accepted since then, for a product that was restored from a backup.
+   * Those of one workflow come in their order; docs/restore.md says how far back histories go. Deadline: 10 minutes; the replay itself may take
+   * a day, and the same call waits for one that is under way.
+   * @throws NotificationsNotConfigured, OperatorCallInvalid, OperatorCallInterrupted
+   */
+  async replay(since: Date, options: ReplayOptions = {}): Promise<ReplayNotificationsResult> {
+    const { onProgress, ...callOptions } = options;
+    const input = { since: Number.isNaN(since.getTime()) ? String(since) : since.toISOString() };
+    return operate(this.#calls, 'replayNotifications', input, callOptions, (result, call, handle) =>
+      onProgress === undefined
+        ? result
+        : reporting(result, () => call.query(handle, progressQuery), onProgress, call.signal),
     );
   }
 

@@ -43,6 +43,12 @@ export class StoreNotConfigured extends misconfigured(
   'Set DATABASE_URL for every worker and ingress, unless they keep nothing on purpose (HEALTH_DATA=off).',
 ) {}
 
+/** The worker has no endpoint to send notifications to. */
+export class NotificationsNotConfigured extends misconfigured(
+  'NotificationsNotConfigured',
+  'Set NOTIFY_URL and NOTIFY_SECRET for every worker.',
+) {}
+
 /** The worker's database did not answer. Nothing is done twice. */
 export class StoreUnavailable extends unavailable('StoreUnavailable', 'Send the same command again.') {}
 
@@ -59,6 +65,7 @@ export const operatorErrorMap: ErrorMap = {
     RejectedEventNotFound,
     RejectedEventSettled,
     StoreNotConfigured,
+    NotificationsNotConfigured,
     StoreUnavailable,
   },
 };

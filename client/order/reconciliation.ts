@@ -8,7 +8,7 @@ import {
 } from '../../protocol/reconcile.js';
 import type { CallOptions } from '../call-options.js';
 import { toClientError } from '../errors.js';
-import { watchState } from '../watching.js';
+import { reporting } from '../watching.js';
 import type { OneCall } from '../one-call.js';
 import { goesOn, type TemporalCalls } from '../workflow-calls.js';
 import { orderErrorMap } from './errors.js';
@@ -44,13 +44,9 @@ export async function reconcileRange(
     workflowIdConflictPolicy: 'USE_EXISTING',
     staticSummary: `Reconcile orders from ${range.from} to ${range.to}`,
   });
-  const ended = new AbortController();
-  if (onProgress) void report(call, handle, onProgress, AbortSignal.any([ended.signal, call.signal]));
-  try {
-    return await call.result<ReconcileResult>(handle, goesOn('Reconciling'));
-  } finally {
-    ended.abort();
-  }
+  const result = call.result<ReconcileResult>(handle, goesOn('Reconciling'));
+  if (!onProgress) return result;
+  return reporting(result, () => call.query(handle, progressQuery), onProgress, call.signal);
 }
 
 /** Somebody who did not wait for the last run does not know that it failed, nor why. */
@@ -65,25 +61,5 @@ async function earlierFailure(last: WorkflowHandle): Promise<EarlierFailure | un
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
-  }
-}
-
-/** A page takes ten seconds: to ask more often shows nothing new. */
-const interval = { minInterval: '2s', maxInterval: '10s' } as const;
-
-async function report(
-  call: OneCall,
-  handle: WorkflowHandle,
-  onProgress: (progress: ReconcileProgress) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  const ask = (): Promise<ReconcileProgress & { outcome?: undefined }> => call.query(handle, progressQuery);
-  try {
-    for await (const progress of watchState({ state: ask }, { ...interval, signal })) {
-      if (signal.aborted) return;
-      onProgress(progress);
-    }
-  } catch {
-    // A failed progress query ends the reports, not the run: the result has the error.
   }
 }

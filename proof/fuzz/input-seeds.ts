@@ -97,5 +97,6 @@ export const operatorInputs: readonly (readonly [OperatorCallName, object])[] = 
   ['updateWebhook', { ...webhook, url: 'https://a.example.com/', disabled: true }],
   ['setWebhookHeaders', { ...webhook, headers: { 'x-invented': 'invented' } }],
   ['rotateWebhookSecret', { ...webhook, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }],
+  ['replayNotifications', { since: '2026-11-27T18:00:00.000Z' }],
   ['replayRejectedEvents', { reason: 'not_handled', before: '17', limit: 10 }],
 ];

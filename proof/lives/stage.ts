@@ -1,3 +1,4 @@
+import { activityInfo } from '@temporalio/activity';
 import { appointmentActivities } from '../../activities/appointment/appointments.js';
 import { chainActivities } from '../../activities/order/chains.js';
 import type { ActivityDependencies } from '../../activities/dependencies.js';
@@ -121,10 +122,11 @@ function noting(stage: Stage, activities: Activities): Activities {
     note(stage, { outbox: [...left.notifications, ...left.refused.map(({ notification }) => notification)] });
     await handOver(left);
   };
-  const notify = async ({ notifications, mayBeBehind }: { notifications: Notification[]; mayBeBehind: boolean }) => {
+  const notify = async ({ notifications }: { notifications: Notification[] }) => {
     note(stage, { outbox: notifications });
+    const delivery = deliverNotificationsId(notifications[0]?.source ?? '');
     const isBehind =
-      mayBeBehind && server.running(deliverNotificationsId(notifications[0]?.source ?? '')) !== undefined;
+      activityInfo().workflowExecution?.workflowId !== delivery && server.running(delivery) !== undefined;
     if (!isBehind) return receiver.take(notifications);
     await handOver({ notifications, refused: [], isPromised: true });
     return { delivered: [], refused: [], handedOver: true };

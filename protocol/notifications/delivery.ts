@@ -32,6 +32,8 @@ export interface RefusedNotification {
 export interface NotificationsLeft {
   notifications: Notification[];
   refused: RefusedNotification[];
+  /** True if they come before all that still waits: they are sent again, for a product that has lost them. */
+  areEarlier?: true;
 }
 
 /** Sent together with the start (signal-with-start), so nothing is lost on a delivery that is about to end. */

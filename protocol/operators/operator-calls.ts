@@ -2,7 +2,8 @@ import type { OfActor } from '../actor.js';
 import { isObject } from '../../service/json-object.js';
 import type { WebhookPlace } from '../../service/management/webhooks.js';
 import type { Duration } from '../time.js';
-import { isAddressable, rejectedEventsId, webhookEndpointsId } from '../ids.js';
+import { isAddressable, notificationReplayId, rejectedEventsId, webhookEndpointsId } from '../ids.js';
+import type { ReplayNotificationsInput, ReplayNotificationsResult } from './notification-replay.js';
 import type {
   DiscardRejectedEventInput,
   ListRejectedEventsInput,
@@ -46,6 +47,8 @@ export interface OperatorCalls {
   listRejectedEvents: { takes: ListRejectedEventsInput; answers: RejectedEventsPage };
   replayRejectedEvents: { takes: ReplayRejectedEventsInput; answers: ReplayRejectedEventsResult };
   discardRejectedEvent: { takes: DiscardRejectedEventInput; answers: { id: string; state: 'discarded' } };
+  /** Sends again, with the same ids, what the product accepted since then, as far as histories go back. */
+  replayNotifications: { takes: ReplayNotificationsInput; answers: ReplayNotificationsResult };
 }
 
 export type OperatorCallName = keyof OperatorCalls;
@@ -58,8 +61,10 @@ export type OperatorCall = { [Name in OperatorCallName]: { do: Name } & OfActor 
 interface Row<Taken> {
   /** A rule for each field. */
   takes: Readonly<Record<keyof Taken & string, Rule>>;
-  /** The workflow ID: two calls with the same one never run at once. `unique` is an id that no other run has. */
+  /** The workflow ID: two calls with the same one never run at once. `unique` is an id that no other run has; if the call `joins`, the task queue, without slashes. */
   id: (input: Taken, unique: string) => string;
+  /** A call whose run is under way waits for its end, and does not start another. */
+  joins?: true;
   /** What would be readable in Temporal without encryption. */
   credential?: (input: Taken) => string | undefined;
   /** How long the run may take: a call that no worker has taken up by then is not carried out hours later. */
@@ -74,6 +79,10 @@ interface Rule {
   must: string;
   holds: (value: unknown) => boolean;
 }
+
+/** As `Date.toISOString` writes it: it is part of a workflow ID and of a query. */
+const isInstant = (value: unknown) =>
+  typeof value === 'string' && !Number.isNaN(Date.parse(value)) && new Date(value).toISOString() === value;
 
 const isText = (value: unknown) => typeof value === 'string' && value !== '';
 
@@ -210,6 +219,20 @@ export const operatorCalls: { readonly [Name in OperatorCallName]: Row<TakenBy<N
     },
     unanswered:
       'The event is discarded within ten minutes, or not at all: send the same command again, which is success if it was.',
+  },
+  replayNotifications: {
+    id: ({ since }, taskQueue) => notificationReplayId(since, taskQueue),
+    joins: true,
+    takes: {
+      since: {
+        must: 'be a time in UTC with milliseconds, such as 2026-11-27T18:00:00.000Z',
+        holds: isInstant,
+      },
+    },
+    // It reads the history of every workflow that is open: a hundred thousand take an hour.
+    within: '1 day',
+    deadline: '10 minutes',
+    unanswered: 'The replay continues, for a day at most: the same call waits for its end.',
   },
 };
 

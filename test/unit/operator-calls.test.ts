@@ -53,6 +53,8 @@ test.each<[OperatorCallName, object | null, string]>([
   ['discardRejectedEvent', { id: '1', reason: '  ' }, 'reason'],
   ['discardRejectedEvent', { id: '1', reason: 'x'.repeat(501) }, 'reason'],
   ['discardRejectedEvent', { reason: 'a test' }, 'id'],
+  ['replayNotifications', { since: '2026-11-27' }, 'since'],
+  ['replayNotifications', { since: "2026-11-27T18:00:00.000Z' OR WorkflowId = 'x" }, 'since'],
 ])('%s with %j is refused for its %s', (name, input, field) => {
   const faults = callFaults(name, input);
   expect(faults.map((fault) => fault.field)).toEqual([field]);
@@ -69,6 +71,7 @@ test.each<[OperatorCallName, object]>([
   ['replayRejectedEvents', {}],
   ['replayRejectedEvents', { id: '17' }],
   ['discardRejectedEvent', { id: '17', reason: 'x'.repeat(500) }],
+  ['replayNotifications', { since: '2026-11-27T18:00:00.000Z' }],
 ])('%s takes %j', (name, input) => expect(callFaults(name, input)).toEqual([]));
 
 test('without encryption, what holds or answers a credential is refused, and nothing else', () => {

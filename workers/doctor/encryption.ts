@@ -8,7 +8,7 @@ import {
 import { isOfEncryptingWorker } from '../../client/encryption/key-requirement.js';
 import type { KeyRing } from '../../client/encryption/key-ring.js';
 import type { WorkerConfig } from '../settings/config.js';
-import { ofTaskQueue } from '../settings/temporal.js';
+import { ofTaskQueue } from '../../protocol/task-queues.js';
 import { fault, ok, type Verdict, warning } from './findings.js';
 import type { Temporal } from './server.js';
 import { polledAt, silentAfterMs } from './workers.js';

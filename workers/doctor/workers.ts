@@ -5,10 +5,9 @@ import { code, hasCode } from '../../client/temporal-errors.js';
 import { readPlacingStop } from '../../protocol/placing-stop.js';
 import { reconcileScheduleId } from '../../protocol/reconcile.js';
 import { reportedProblemsKey } from '../../protocol/search-attributes.js';
-import { sideQueueName, sideQueues } from '../../protocol/task-queues.js';
+import { ofTaskQueue, sideQueueName, sideQueues } from '../../protocol/task-queues.js';
 import type { WorkerConfig } from '../settings/config.js';
 import { currentReleaseCommand, hasCurrentRelease } from '../worker/deployment.js';
-import { ofTaskQueue } from '../settings/temporal.js';
 import { fault, ok, type Verdict, warning } from './findings.js';
 import type { Temporal } from './server.js';
 

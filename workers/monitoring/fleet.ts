@@ -5,7 +5,7 @@ import proto from '@temporalio/proto';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { labAttentionKey, labAttentionSinceKey, labPhaseKey } from '../../protocol/search-attributes.js';
 import { remembered, type Watched, withinScrape } from './readings.js';
-import { ofTaskQueue } from '../settings/temporal.js';
+import { ofTaskQueue } from '../../protocol/task-queues.js';
 import { type Fleet, readFleet, type Visibility } from './fleet-counts.js';
 
 /**

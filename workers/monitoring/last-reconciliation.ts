@@ -2,7 +2,7 @@ import { type Client, ScheduleNotFoundError } from '@temporalio/client';
 import { Gauge, type Registry } from 'prom-client';
 import { reconcileScheduleId } from '../../protocol/reconcile.js';
 import { remembered, type Watched, withinScrape } from './readings.js';
-import { ofTaskQueue } from '../settings/temporal.js';
+import { ofTaskQueue } from '../../protocol/task-queues.js';
 
 /** A pass runs once an hour: its age need not be known to the second. */
 const rememberedMs = 5 * 60_000;

@@ -64,8 +64,3 @@ export function followApiKey(
 function textOf(metadata: Record<string, unknown>): Record<string, string> {
   return Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, String(value)]));
 }
-
-/** The condition of a visibility query that keeps only the workflows of one task queue. */
-export function ofTaskQueue(taskQueue: string): string {
-  return `TaskQueue = '${taskQueue.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-}

@@ -12,10 +12,8 @@ export interface Outbox {
   /** False if the deployment sends no notifications. Until a worker has said so, or the contrary, everything waits. */
   notifies?: boolean;
   outbox: Notification[];
-  /** `deliverNotifications` has earlier ones of this workflow: every further one goes there too, behind them. */
+  /** This run has handed some to `deliverNotifications`: every further one goes there too, behind them. */
   handsOver?: boolean;
-  /** A batch was tried, and no earlier run's notifications were before it. */
-  isFirstInLine?: boolean;
   /** The workflow has nothing else to do: a pause between attempts is over. */
   isEnding?: boolean;
   /** `notificationDeadline` in milliseconds: how long a batch is tried before `undelivered` is called. */
@@ -76,14 +74,13 @@ export function setNotifies(of: Pick<Outbox, 'notifies' | 'outbox'>, notifies: b
  * the way in which it is delivered.
  */
 export function beginNext<State extends Outbox>(state: State, next: State): void {
-  const { outbox, notifies, handsOver, isFirstInLine } = state;
+  const { outbox, notifies, handsOver } = state;
   for (const key of Object.keys(state)) Reflect.deleteProperty(state, key);
   Object.assign(
     state,
     { ...next, outbox },
     notifies !== undefined && { notifies },
     handsOver !== undefined && { handsOver },
-    isFirstInLine !== undefined && { isFirstInLine },
   );
 }
 
@@ -159,11 +156,8 @@ async function deliverBatch(from: Outbox, outcome: Delivery, isItsTurn: () => bo
   try {
     const summary = `notify: ${batch.map(inBrief).join(', ')}`;
     const options = { ...delivery(from.policy.notificationDeadline), summary };
-    const call = { notifications: batch, mayBeBehind: from.isFirstInLine !== true };
-    const notify = () => activities.notify.executeWithOptions(options, [call]);
+    const notify = () => activities.notify.executeWithOptions(options, [{ notifications: batch }]);
     const { delivered, refused, handedOver } = await attempts.run(notify);
-    from.isFirstInLine = true;
-    if (handedOver) from.handsOver = true;
     remove(from, handedOver ? batch.map(({ id }) => id) : arrived(batch, delivered, refused));
     if (refused.length > 0) await handOverNotifications(from, [], refused);
     outcome.delivered();

@@ -165,8 +165,7 @@ async function deliverBatch(delivery: Delivery): Promise<void> {
     summary: `notify: ${batch.map(inBrief).join(', ')}`,
   };
   try {
-    const call = { notifications: batch, mayBeBehind: false };
-    settle(delivery, await activities.notify.executeWithOptions(options, [call]));
+    settle(delivery, await activities.notify.executeWithOptions(options, [{ notifications: batch }]));
   } catch (error) {
     // A round that was ended has no pause.
     const refusal = refusalOf(error);
@@ -233,14 +232,15 @@ function take(run: DeliveryRun, given: unknown): void {
   const reminded = left.notifications.filter(isAlarmReminder).map(({ subject }) => subject);
   // Only the latest reminder is still of use, however long the receiver is down.
   delivery.waiting = delivery.waiting.filter((each) => !(isAlarmReminder(each) && reminded.includes(each.subject)));
-  delivery.waiting.push(...left.notifications.filter(isNew));
+  const taken = left.notifications.filter(isNew);
+  delivery.waiting = left.areEarlier ? [...taken, ...delivery.waiting] : [...delivery.waiting, ...taken];
   delivery.refused.push(...left.refused.filter(({ notification }) => isNew(notification)));
   delivery.since = Date.now();
   delivery.arrivedAt ??= {};
   for (const id of idsOf(delivery)) delivery.arrivedAt[id] ??= delivery.since;
   run.hasNews = true;
-  // An alarm does not wait for a pause, which may be an hour.
-  if (left.notifications.some(isAlarm)) run.round?.cancel();
+  // An alarm does not wait for a pause, which may be an hour, and what came earlier is sent before what is being tried.
+  if (left.areEarlier || left.notifications.some(isAlarm)) run.round?.cancel();
 }
 
 function idsOf({ waiting, refused }: Delivery): string[] {

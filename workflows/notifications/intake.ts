@@ -15,7 +15,7 @@ export function readNotificationsLeft(value: unknown): NotificationsLeft & { lef
       isObject(each) && isNotification(each['notification']) && typeof each['status'] === 'number',
   );
   const leftOut = offered.length + offeredRefused.length - notifications.length - refused.length;
-  return { notifications, refused, leftOut };
+  return { notifications, refused, leftOut, ...(given['areEarlier'] === true && { areEarlier: true as const }) };
 }
 
 function listOf(value: unknown): readonly unknown[] {

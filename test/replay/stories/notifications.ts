@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deliverNotificationsId, kitOrderId } from '../../../protocol/ids.js';
+import { deliverNotificationsId, kitOrderId, notificationReplayId } from '../../../protocol/ids.js';
 import { following } from '../../rig/followed.js';
 import { type Stage, until } from '../stage.js';
 import { type Story, untilIdle } from './story.js';
@@ -28,6 +28,19 @@ export const notifications: readonly Story[] = [
     await handle.acknowledgeCriticalResult({ orderId, by: 'nurse-17', outcome: 'confirmed' });
     await untilIdle(stage, kitOrderId(orderId));
     return { 'alarm-behind-others': kitOrderId(orderId) };
+  },
+
+  /** The product has lost what it accepted, and gets it again. */
+  async function notificationsReplayed(stage) {
+    const since = new Date();
+    const { orderId } = await stage.place();
+    while (stage.receiver.about(orderId).length === 0) await sleep(50);
+    await untilIdle(stage, kitOrderId(orderId));
+    await stage.labs.notifications.replay(since);
+    const delivery = deliverNotificationsId(kitOrderId(orderId));
+    await stage.temporal.workflow.getHandle(delivery).result();
+    const replay = notificationReplayId(since.toISOString(), 'lab-operations');
+    return { 'notifications-replayed': replay, 'notifications-sent-again': delivery };
   },
 ];
 

@@ -17,12 +17,24 @@ const notification = {
 
 const secret = `whsec_${Buffer.from('an-invented-secret-32-bytes-long').toString('base64')}`;
 
+/** Temporal, in which the delivery of the workflow's earlier notifications has this status. */
+function temporalWith(delivery: 'RUNNING' | 'COMPLETED') {
+  const handed: unknown[] = [];
+  const workflow = {
+    getHandle: () => ({ describe: async () => ({ status: { name: delivery } }) }),
+    signalWithStart: async (_name: string, { signalArgs }: { signalArgs: unknown[] }) =>
+      void handed.push(...signalArgs),
+  };
+  return { handed, temporal: { workflow } };
+}
+
 /** Sends notifications to a receiver at this address, in one attempt. */
 function notifying(url: string | undefined, dependencies: object = {}) {
   const target = url === undefined ? 'off' : { url, secret };
-  const activities = notificationActivities({ target, ...dependencies } as unknown as ActivityDependencies);
+  const { temporal } = temporalWith('COMPLETED');
+  const activities = notificationActivities({ target, temporal, ...dependencies } as unknown as ActivityDependencies);
   return (notifications: Notification[], environment = new MockActivityEnvironment()): Promise<NotifyOutcome> =>
-    environment.run(() => activities.notify({ notifications, mayBeBehind: false }));
+    environment.run(() => activities.notify({ notifications }));
 }
 
 test('a notification that its receiver refuses for good is logged by its ids, its type and the status', async () => {
@@ -38,6 +50,21 @@ test('a notification that its receiver refuses for good is logged by its ids, it
   expect(lines).toMatchObject([{ fields }]);
   expect(lines[0]?.message).toMatch(/^notification refused by the receiver/);
   expect(JSON.stringify(lines)).not.toContain('Testperson');
+});
+
+test('a notification goes behind those of its workflow that are still being delivered, except in their own delivery', async () => {
+  const sent: unknown[] = [];
+  const { baseUrl } = await answering(({ headers }) => {
+    sent.push(headers['webhook-id']);
+    return { status: 204 };
+  });
+  const { handed, temporal } = temporalWith('RUNNING');
+  const notify = notifying(baseUrl, { temporal });
+  expect(await notify([notification])).toEqual({ delivered: [], refused: [], handedOver: true });
+  expect([sent, handed]).toEqual([[], [{ notifications: [notification], refused: [] }]]);
+  const workflowExecution = { workflowId: `deliver-notifications/${notification.source}`, runId: 'run-1' };
+  const { delivered } = await notify([notification], new MockActivityEnvironment({ workflowExecution }));
+  expect([sent, handed.length]).toEqual([delivered, 1]);
 });
 
 test('a deployment without a receiver drops what was made without knowing that, and nothing else', async () => {

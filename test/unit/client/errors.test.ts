@@ -87,6 +87,7 @@ const ofOperators: Record<string, string> = {
   ...ofTheService,
   ...byTheirNames('WebhookRefused', 'WebhookNotFound', 'ManagementKeyMissing', 'EncryptionRequired'),
   ...byTheirNames('RejectedEventNotFound', 'RejectedEventSettled', 'StoreNotConfigured', 'StoreUnavailable'),
+  ...byTheirNames('NotificationsNotConfigured'),
   ...{ Unauthorized: 'ManagementKeyRefused', InvalidCommand: 'OperatorCallInvalid' },
 };
 

@@ -258,6 +258,7 @@ describe('Ctrl-C', () => {
     [`webhooks headers w-1 ${place} --set-file -`, 'webhooks list'],
     [`webhooks rotate w-1 ${place}`, 'webhooks list'],
     [`webhooks delete w-1 ${place} --yes`, 'webhooks list'],
+    ['notifications replay --since 2026-01-01', 'the same command'],
     ['rejected-events replay --all', 'rejected-events list'],
     ['rejected-events discard 17 --reason invented --yes', 'rejected-events list'],
     ['placing stop --reason invented', 'placing show'],

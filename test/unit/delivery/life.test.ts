@@ -75,16 +75,10 @@ const attentionOf = ({ run }: Life) => run.shown.attributes['LabAttention'];
 describe('a delivery', () => {
   test('sends what is left in its order, twenty at a time and the alarms first of those behind them, and ends', async () => {
     const numbers = Array.from({ length: 25 }, (_, index) => `n${index + 1}`);
-    const behind: unknown[] = [];
-    const { attempts, notify: note } = noting(taken);
-    const notify = (now: number, call: { notifications: Notification[]; mayBeBehind: boolean }, options: object) => {
-      behind.push(call.mayBeBehind);
-      return note(now, call, options);
-    };
+    const { attempts, notify } = noting(taken);
     const life = await delivery([...named(...numbers), alarm('alarm')], { notify });
     const first = [...numbers.slice(0, 19), 'alarm'];
     expect(attempts.map((each) => each.ids)).toEqual([first, numbers.slice(19)]);
-    expect(behind).toEqual([false, false]);
     expect(resultOf(life)).toEqual({ source, delivered: 26, discarded: 0, givenUp: [] });
     expect(life.events).toEqual(['0h completed']);
     expect(life.run.summaries.at(-1)).toBe(`notify: ${Array(6).fill('at lab').join(', ')}`);
@@ -95,6 +89,14 @@ describe('a delivery', () => {
     const alarms = Array.from({ length: 22 }, (_, index) => alarm(`alarm${index}`));
     await delivery([...named('a'), ...alarms], { notify });
     expect(attempts.map((each) => each.ids)).toEqual([ids(alarms.slice(0, 20)), ['a', 'alarm20', 'alarm21']]);
+  });
+
+  test('sends what its product has lost before all that waits, and does not wait for the attempt under way', async () => {
+    const { attempts, notify } = noting();
+    const life = await delivery(named('c'), { notify });
+    const { name, argument } = leftBy(named('a', 'b'));
+    await life.signal(name, { ...argument, areEarlier: true });
+    expect(attempts.map((each) => each.ids)).toEqual([['c'], ['a', 'b', 'c']]);
   });
 
   test('counts an alarm that comes first among the twenty', async () => {
