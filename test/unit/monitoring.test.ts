@@ -54,9 +54,11 @@ test('every alert has a heading in the docs, and names it as its runbook', async
   const rules = await readFile(rulesPath, 'utf8');
   expect(alerts.length).toBeGreaterThan(10);
   expect([...page.matchAll(/^### (Labops\w+)$/gm)].map(([, name]) => name)).toEqual(alerts);
-  expect([...rules.matchAll(/runbook: docs\/monitoring\.md#(\w+)/g)].map(([, anchor]) => anchor)).toEqual(
-    alerts.map((name) => name.toLowerCase()),
-  );
+  expect(
+    [...rules.matchAll(/runbook_url: '\{\{ \$externalLabels\.labops_docs \}\}docs\/monitoring\.md#(\w+)/g)].map(
+      ([, anchor]) => anchor,
+    ),
+  ).toEqual(alerts.map((name) => name.toLowerCase()));
 });
 
 /** A program's monitoring, with what was logged. */
