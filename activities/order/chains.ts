@@ -4,8 +4,8 @@ import type { LabService } from '../../service/lab-service.js';
 import type { CriticalResultReport } from '../../service/order/critical-result.js';
 import { listedOnce, type ListedOnce, type OrderSnapshot } from '../../service/order/snapshot.js';
 import { type EarlierRun, signalOrStart, startAfter } from '../../protocol/signal-or-start.js';
-import { kitOrderId } from '../../protocol/ids.js';
-import type { HandOver } from '../../protocol/order/placing-messages.js';
+import { canonicalId, kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
+import type { HandOver, PlaceKitOrderResult } from '../../protocol/order/placing-messages.js';
 import { readPassthrough, realRoot, rootOf, siblingsToRead } from '../../protocol/order/root-order.js';
 import {
   criticalResultReportedSignal,
@@ -17,10 +17,11 @@ import {
   type ReplacementPlaced,
 } from '../../protocol/order/messages.js';
 import { criticalResultStart, kitOrderStart } from '../../protocol/order/start.js';
-import { labOrderIdKey } from '../../protocol/search-attributes.js';
+import { labOrderIdKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { failureOf } from '../failures.js';
 import { hasEndpoint } from '../notifications/notifications.js';
+import { isOfUser } from './earlier-orders.js';
 import { readIfKnown } from './orders.js';
 import { described, lastEndedOf, resultOf } from '../workflow-runs.js';
 
@@ -32,6 +33,8 @@ export interface ChainReading {
   gone: boolean;
   /** The root whose workflow follows the chain. */
   rootOrderId: string;
+  /** The order's passthrough is a copy of another user's: its reference is not the order's. */
+  isAlone?: boolean;
   notifies: boolean;
   /** The result of the last run for the same root; that run announced everything in its timeline. */
   previous?: KitOrderResult;
@@ -87,6 +90,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
         // Only the worker that placed a replacement knows it as one: keep the orders that were passed on before.
         rootOrderId: previous?.outcome === 'forwarded' ? previous.rootOrderId : realRoot(rootOrderId, snapshots),
         notifies: hasEndpoint(target),
+        ...(isAlone && { isAlone }),
         ...(previous && { previous }),
         ...(followsBrokenRun && { followsBrokenRun }),
       };
@@ -122,12 +126,23 @@ async function whenServiceAsks<T>(read: () => Promise<T>): Promise<T> {
 }
 
 /**
- * True for an order whose passthrough names another user's chain, unless that chain has taken it in: the chain's workflow says which
- * numbers it has reserved.
+ * True for an order whose passthrough is another user's: it names a chain that has not taken it in (the chain's workflow says which
+ * numbers it has reserved), or repeats that of a chain's first order, whose placing knows which order that is.
  */
 async function isForeign({ service, temporal }: ActivityDependencies, own: OrderSnapshot): Promise<boolean> {
-  const root = readPassthrough(own.passthrough)?.root;
-  if (root === undefined || root === own.orderId || own.userId === undefined) return false;
+  const ours = readPassthrough(own.passthrough);
+  if (ours === undefined || own.userId === undefined) return false;
+  const { root, reference } = ours;
+  if (root === own.orderId) return false;
+  if (root === undefined) {
+    const placingId = placeKitOrderId(reference);
+    const placing = await described(temporal, placingId);
+    const user = placing?.typedSearchAttributes.get(labUserIdKey);
+    if (placing?.status.name !== 'COMPLETED' || user === undefined || isOfUser(own.userId, user)) return false;
+    // A registration gives an order to another user.
+    const placed = await resultOf<PlaceKitOrderResult>(temporal, placingId, placing);
+    return placed !== undefined && canonicalId(placed.orderId) !== canonicalId(own.orderId);
+  }
   const first = await whenServiceAsks(() => readIfReadable(service, root));
   if (first.snapshot?.userId === undefined || first.snapshot.userId === own.userId) return false;
   const chain = await described(temporal, kitOrderId(root));

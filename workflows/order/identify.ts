@@ -105,7 +105,10 @@ async function readWholeChain(run: KitOrderRun): Promise<void> {
   }
   if (!isOurs) return;
   endPostponement(chain, Date.now());
-  adoptReference(chain);
+  if (reading.isAlone === true && !chain.handedOver) {
+    delete chain.reference;
+    upsertSearchAttributes([{ key: labReferenceKey, value: null }]);
+  } else adoptReference(chain);
   // A chain is not gone with its first order if a later order is still in play, or if its end is known.
   const isInPlay = outcomeOf(chain) !== undefined || currentOrder(chain).orderId !== chain.rootOrderId;
   if (previous && hasStayedEnded(chain, previous)) {

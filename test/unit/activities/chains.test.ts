@@ -30,7 +30,7 @@ async function read(order: object, inChain?: readonly string[], others: object =
 test('an order of another user belongs to itself, whatever chain its passthrough names', async () => {
   for (const inChain of [undefined, ['root']]) {
     const reading = await read({ user_id: 'user-2' }, inChain);
-    expect(reading).toMatchObject({ rootOrderId: 'order-1', snapshots: [{ orderId: 'order-1' }] });
+    expect(reading).toMatchObject({ rootOrderId: 'order-1', isAlone: true, snapshots: [{ orderId: 'order-1' }] });
     // Neither reference nor number: they are another order's.
     expect(JSON.stringify(reading)).not.toContain('invented-1');
   }
@@ -42,6 +42,37 @@ test.each<[string, object, string[]?]>([
   ['was taken in by the chain, and given to another user since', { user_id: 'user-2' }, ['root', 'order-1']],
 ])('an order belongs to the chain that its passthrough names if it %s', async (_, order, inChain) => {
   expect(await read(order, inChain)).toMatchObject({ rootOrderId: 'root' });
+});
+
+/** What it learns of an order that carries the passthrough of the first order of `user-1`, whose placing ended so. */
+async function readCopy(order: object, status: string, placed: string): Promise<ChainReading> {
+  const passthrough = signed(writePassthrough({ reference: 'invented-1', n: 1 }), usualInstallation);
+  const { baseUrl } = await answering(() => ({ body: { id: 'order-1', passthrough, events: [], ...order } }));
+  const placing = { runId: 'run-1', status: { name: status }, typedSearchAttributes: { get: () => 'user-1' } };
+  const getHandle = () => ({ describe: async () => placing, result: async () => ({ orderId: placed }) });
+  const temporal = { workflow: { getHandle } };
+  const dependencies = { service: serviceAt(baseUrl), temporal, target: 'off' } as unknown as ActivityDependencies;
+  return new MockActivityEnvironment().run(() => chainActivities(dependencies).readChain('order-1', {}));
+}
+
+test('an order of another user does not have the reference that it copies from a placed order', async () => {
+  const reading = await readCopy({ user_id: 'user-2' }, 'COMPLETED', 'order-2');
+  expect(reading).toMatchObject({ rootOrderId: 'order-1', isAlone: true });
+  expect(JSON.stringify(reading)).not.toContain('invented-1');
+});
+
+test.each<[string, [object, string, string]]>([
+  ['is of the user of the placing', [{ user_id: 'user-1' }, 'COMPLETED', 'order-2']],
+  [
+    'is the placed order, which a registration has given to another user',
+    [{ user_id: 'user-2' }, 'COMPLETED', 'order-1'],
+  ],
+  ['may still be found by its placing', [{ user_id: 'user-2' }, 'RUNNING', '']],
+  ['shows no user', [{ user_id: null }, 'COMPLETED', 'order-2']],
+])('an order has the reference of its passthrough if it %s', async (_, given) => {
+  const reading = await readCopy(...given);
+  expect(reading).not.toHaveProperty('isAlone');
+  expect(JSON.stringify(reading)).toContain('invented-1');
 });
 
 test('an order that cannot be read is read again when the service asks for it', async () => {

@@ -130,6 +130,13 @@ describe('a run', () => {
     expect((await order.state()).reference).toBe(reference);
   });
 
+  test('has no reference if that is copied from another user’s order', async () => {
+    const order = await begun(ours(shipped), { readChain: reading({ isAlone: true, snapshots: [shownAt(shipped)] }) });
+    await order.signal('orderChanged', ours(registered));
+    expect(await order.state()).not.toHaveProperty('reference');
+    expect(order.run.shown.attributes).not.toHaveProperty('LabReference');
+  });
+
   test('announces nothing if the deployment notifies nobody', async () => {
     const order = await begun(shownAt(awaited), { readChain: reading({ notifies: false }) });
     await order.report(shipped);
