@@ -166,7 +166,7 @@ export type { LostUpload, ReportSource } from '../protocol/report/submission-mes
 export type { UserOperations } from './user/users.js';
 export type { DeletionHandle } from './user/deletion-handle.js';
 export { verifyReceipt } from './user/receipt.js';
-export type { DeletionReceipt } from '../protocol/deletion/receipt.js';
+export type { DeletionReceipt } from '../protocol/deletion/messages.js';
 export type {
   CreateUserRequest,
   Demographics,

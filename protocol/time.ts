@@ -1,4 +1,7 @@
 import ms, { type StringValue } from 'ms';
+import { isCalendarDate } from '../service/timestamps.js';
+
+export { isCalendarDate };
 
 /**
  * A span of time with its unit: `'36 hours'`, `'7d'`, `'1.5h'` (the `ms` package's grammar). Without a unit it is refused, as a number
@@ -10,13 +13,6 @@ export type Duration = Exclude<StringValue, `${number}`>;
 export function durationMs(value: unknown): number | undefined {
   if (typeof value !== 'string' || !/[a-z]$/i.test(value)) return undefined;
   return ms(value as Duration);
-}
-
-/** True if the text is a date that exists, written YYYY-MM-DD: V8 reads 30 February as 2 March. */
-export function isCalendarDate(value: unknown): value is string {
-  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return false;
-  const midnight = new Date(`${value}T00:00:00Z`);
-  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(value);
 }
 
 export const mustBeTime = 'must be a date that exists, or a time with its zone, in ISO 8601';

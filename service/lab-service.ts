@@ -13,10 +13,16 @@ import { type Reports, createReports } from './report/reports.js';
 import { type Timeseries, createTimeseries } from './timeseries.js';
 import { type MatchReviews, createMatchReviews } from './match-review/match-reviews.js';
 import { type WalkIns, createWalkIns } from './appointment/walk-ins.js';
-import { createManagementKeys, type ManagementKeys } from './management/keys.js';
-import { createTeamApiKeys, type TeamApiKeys } from './management/team-api-keys.js';
-import { createOrgLabAccounts, type OrgLabAccounts } from './management/lab-accounts.js';
-import { createTeams, type Teams } from './management/teams.js';
+import {
+  createTeams,
+  type Teams,
+  createOrgLabAccounts,
+  type OrgLabAccounts,
+  createTeamApiKeys,
+  type TeamApiKeys,
+  createManagementKeys,
+  type ManagementKeys,
+} from './management/organisation.js';
 import { createWebhooks, type Webhooks } from './management/webhooks.js';
 
 /** One deployment of the lab service. Create one per process: its connections are kept open and shared. */

@@ -42,8 +42,8 @@ export function exactUtcInstant(timestamp: string): string | undefined {
 }
 
 /** True if the text is an existing calendar date, YYYY-MM-DD. */
-export function isCalendarDate(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+export function isCalendarDate(text: unknown): text is string {
+  if (typeof text !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const midnight = new Date(`${text}T00:00:00Z`);
   // V8 moves 30 February into March instead of refusing it, so the date must come back unchanged.
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);

@@ -18,7 +18,7 @@ import {
   type Fault,
   type Mark,
 } from '../protocol/unencrypted.js';
-import { unreadableSignal } from './entity/unreadable.js';
+import { unreadableSignal } from './entity/loop.js';
 
 type Inbound = Required<WorkflowInboundCallsInterceptor>;
 type Activate = NonNullable<WorkflowInternalsInterceptor['activate']>;

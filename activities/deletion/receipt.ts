@@ -1,9 +1,8 @@
 import { createHash, createPublicKey, sign, type KeyObject } from 'node:crypto';
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
-import type { ErasedHistories } from '../../protocol/deletion/messages.js';
 import type { LabService } from '../../service/lab-service.js';
-import type { DeletionReceipt, Reading, Remaining } from '../../protocol/deletion/receipt.js';
+import type { DeletionReceipt, Reading, Remaining, ErasedHistories } from '../../protocol/deletion/messages.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { withStore } from '../dependencies.js';
 import { searched } from '../workflow-runs.js';

@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto';
-import type { DeletionReceipt } from '../../protocol/deletion/receipt.js';
+import type { DeletionReceipt } from '../../protocol/deletion/messages.js';
 import { ReceiptInvalid } from './errors.js';
 
 /**

@@ -9,7 +9,7 @@ export const groups: Readonly<Record<string, Group>> = {
   protocol: {
     files: [
       ...filesOf('protocol', 'business-days', 'settling'),
-      ...filesOf('protocol/policy', 'resolution', 'settings', 'values'),
+      ...filesOf('protocol/policy', 'resolution', 'settings'),
       ...filesOf('protocol/order', 'lifecycle', 'root-order'),
       ...['protocol/appointment/lifecycle.ts', 'protocol/report/lifecycle.ts'],
     ],
@@ -27,7 +27,7 @@ export const groups: Readonly<Record<string, Group>> = {
       'snapshots',
     ),
   },
-  link: { files: filesOf('workflows/link', 'consequences', 'deadlines', 'link') },
+  link: { files: filesOf('workflows/link', 'deadlines', 'link') },
   report: { files: filesOf('workflows/report', 'announcements', 'deadlines', 'job', 'reports') },
   appointment: { files: filesOf('workflows/appointment', 'appointment', 'deadlines') },
   deletion: { files: filesOf('workflows/deletion', 'deadlines', 'deletion') },
@@ -42,11 +42,11 @@ export const groups: Readonly<Record<string, Group>> = {
       ...['commands', 'grace', 'retrying', 'running-work', 'scheduling', 'workflow'],
     ),
   },
-  'delivery-glue': { isGlue: true, files: filesOf('workflows/notifications', 'delivery', 'intake') },
+  'delivery-glue': { isGlue: true, files: filesOf('workflows/notifications', 'delivery') },
   'link-glue': { isGlue: true, files: filesOf('workflows/link', 'commands', 'reading', 'workflow') },
   'report-glue': {
     isGlue: true,
-    files: filesOf('workflows/report', 'identify', 'intake', 'reading', 'submit', 'workflow'),
+    files: filesOf('workflows/report', 'identify', 'intake', 'submit', 'workflow'),
   },
   'appointment-glue': { isGlue: true, files: filesOf('workflows/appointment', 'commands', 'reading', 'workflow') },
   'match-review-glue': { isGlue: true, files: filesOf('workflows/match-review', 'commands', 'reading', 'workflow') },

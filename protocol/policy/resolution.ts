@@ -1,5 +1,11 @@
-import { defaultsOf, type PolicyOf, type ResolvedSettings, type Setting, type Settings } from './settings.js';
-import { readSetting } from './values.js';
+import {
+  readSetting,
+  defaultsOf,
+  type PolicyOf,
+  type ResolvedSettings,
+  type Setting,
+  type Settings,
+} from './settings.js';
 
 /** A policy that cannot be followed: the message names the setting and the reason. */
 export class PolicyInvalid extends Error {

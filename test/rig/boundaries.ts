@@ -47,6 +47,7 @@ const table: Record<string, Folder> = {
       'service/interpretation.ts',
       'service/json-object.ts',
       'service/order/snapshot.ts',
+      'service/timestamps.ts',
     ],
     packages: ['@temporalio/common', 'ms'],
     node: false,
@@ -105,7 +106,7 @@ const product = ['service', 'protocol', 'workflows', 'activities', 'client', 'st
 
 /** What a workflow knows, and how it changes. */
 const pureFiles =
-  /^workflows\/[^/]+\/(chain|link|job|appointment|review|deletion|snapshots|reports|consequences|critical-results)\.ts$/;
+  /^workflows\/[^/]+\/(chain|link|job|appointment|review|deletion|snapshots|reports|critical-results)\.ts$/;
 
 /** Every breach of the table, and of the rules beside it, in these files, in their order. */
 export function findBreaches(files: readonly SourceFile[]): Finding[] {

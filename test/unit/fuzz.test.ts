@@ -7,7 +7,7 @@ import { Random } from '../../proof/fuzz/random.js';
 import { Tally } from '../../proof/fuzz/tally.js';
 import { catchingHandler, fuzzWebhooks, takeWebhook } from '../../proof/fuzz/webhooks.js';
 import { fuzzWebhooksOverHttp } from '../../proof/fuzz/raw-http.js';
-import { readNotificationsLeft } from '../../workflows/notifications/intake.js';
+import { readNotificationsLeft } from '../../workflows/notifications/delivery.js';
 import { projectFolder } from '../rig/processes.js';
 
 /** The short form of `npm run fuzz`; docs/internals/proof.md, "Bad input". */

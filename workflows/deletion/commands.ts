@@ -9,7 +9,7 @@ import { endAsBefore, endRestored, endUndone, graceEnded, graceNotBegun, nothing
 import { isGraceOver, readableAt } from './deadlines.js';
 import { findEarlierEnd } from './running-work.js';
 import { show, stateOf } from './view.js';
-import type { DeletionRun } from './run.js';
+import type { DeletionRun } from './deletion.js';
 import { present } from '../../protocol/canonical-json.js';
 
 /** The conditions for accepting an undo at all; a refusal here leaves no trace in the history. */

@@ -1,7 +1,6 @@
 import type { Moment } from '../entity/alarm.js';
 import { usualSettling } from '../../protocol/settling.js';
-import type { Deletion } from './deletion.js';
-import type { DeletionRun } from './run.js';
+import type { DeletionRun, Deletion } from './deletion.js';
 
 /** The moments of the grace period, worked out from the request and the policy, without a clock. */
 

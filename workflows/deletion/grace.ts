@@ -6,7 +6,7 @@ import { note } from '../entity/journal.js';
 import { announce, end, endRestored, userDeleted } from './announcements.js';
 import { isGraceOver, readableAt, reminderDueAt, undoReadableAt } from './deadlines.js';
 import { retry, standingNow, userNow } from './retrying.js';
-import type { DeletionRun } from './run.js';
+import type { DeletionRun } from './deletion.js';
 import { show, stateOf } from './view.js';
 import { present } from '../../protocol/canonical-json.js';
 

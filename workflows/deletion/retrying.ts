@@ -7,7 +7,7 @@ import { hour, minute } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';
 import { show } from './view.js';
 import { note } from '../entity/journal.js';
-import type { DeletionRun } from './run.js';
+import type { DeletionRun } from './deletion.js';
 
 const betweenRounds = { '30 seconds': minute, '1 hour': 10 * minute, '1 day': 10 * minute } as const;
 

@@ -5,7 +5,7 @@ import { refusalOf, refuse } from '../entity/commands.js';
 import { end } from './announcements.js';
 import { show } from './view.js';
 import { note } from '../entity/journal.js';
-import type { DeletionRun } from './run.js';
+import type { DeletionRun } from './deletion.js';
 
 /**
  * Looks for running kit orders, links, reports and appointments of the user. If there are any, the policy may end the

@@ -12,7 +12,7 @@ import { show } from './view.js';
 import { note } from '../entity/journal.js';
 import { retry, isAboutTheTeam, standingNow, userNow } from './retrying.js';
 import { findEarlierEnd, findLateWork, findWork, applyRunningWorkPolicy } from './running-work.js';
-import type { DeletionRun } from './run.js';
+import type { DeletionRun } from './deletion.js';
 
 /**
  * Everything that precedes the grace, until the service has taken the deletion or there will be none. An undo that comes

@@ -1,3 +1,5 @@
+import { isCalendarDate } from '../../protocol/time.js';
+
 /** How snapshots that came by signal, perhaps from a backend in another language, are read: field by field, never throwing. */
 
 /** Those of the fields that are texts. */
@@ -25,9 +27,7 @@ function fieldsOf<Name extends string>(
 
 /** An existing calendar date, YYYY-MM-DD: any other text is another time on the next worker, whose machine has another zone. */
 export function readDate(value: unknown): string | undefined {
-  if (typeof value !== 'string') return undefined;
-  // V8 moves 30 February into March.
-  return readTime(`${value}T00:00:00Z`)?.startsWith(value) === true ? value : undefined;
+  return isCalendarDate(value) ? value : undefined;
 }
 
 const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$/;

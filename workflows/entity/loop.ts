@@ -4,6 +4,8 @@ import {
   makeContinueAsNewFunc,
   TemporalFailure,
   workflowInfo,
+  defineSignal,
+  setHandler,
 } from '@temporalio/workflow';
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { Alarm, keepTimeBy, type Moment } from './alarm.js';
@@ -197,4 +199,17 @@ export function isNewRunSuggested(): boolean {
 export async function continueInNewRun(input: object, workflowType?: string): Promise<never> {
   const options = { initialVersioningBehavior: 'AUTO_UPGRADE', ...present({ workflowType }) } as const;
   return makeContinueAsNewFunc<(input: object) => Promise<unknown>>(options)(input);
+}
+
+/** Takes the place of a signal that cannot be decrypted (workflows/input-refusal.ts). Nobody sends it. */
+export const unreadableSignal = defineSignal('unreadable');
+
+export function noticeUnreadable(run: Pick<Wakeable, 'hasUnreadable' | 'hasNews'>): void {
+  const receive = () => {
+    run.hasUnreadable = true;
+    run.hasNews = true;
+  };
+  setHandler(unreadableSignal, receive, {
+    description: 'A signal could not be decrypted with the keys of the worker, and was dropped.',
+  });
 }

@@ -5,8 +5,7 @@ import * as messages from '../../protocol/link/messages.js';
 import type { OfActor } from '../../protocol/actor.js';
 import type { LinkReport } from '../../protocol/link/link-report.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
-import { openRun, runLoop, acceptCancellation, workThrough } from '../entity/loop.js';
-import { noticeUnreadable } from '../entity/unreadable.js';
+import { noticeUnreadable, openRun, runLoop, acceptCancellation, workThrough } from '../entity/loop.js';
 import { settlePolicy } from '../entity/policy.js';
 import {
   cancelLink,

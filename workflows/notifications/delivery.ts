@@ -1,3 +1,4 @@
+import * as messages from '../../protocol/notifications/delivery.js';
 import {
   allHandlersFinished,
   CancellationScope,
@@ -8,20 +9,19 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import * as messages from '../../protocol/notifications/delivery.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';
 import { isAlarm, isAlarmReminder, type Notification } from '../../protocol/notifications/notifications.js';
 import { ofAttention } from '../../protocol/search-attributes.js';
 import type { NotifyOutcome } from '../../activities/notifications/notifications.js';
 import { activities, delivery as deliveryOptions } from '../activity-options.js';
 import { askedPause, refusalOf, refuse } from '../entity/commands.js';
-import { readNotificationsLeft } from './intake.js';
-import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { code, moment, showToOperators, table } from '../entity/operators.js';
 import { batchOf, inBrief } from '../entity/outbox.js';
 import { iso, day, minute } from '../entity/spans.js';
-import { noticeUnreadable } from '../entity/unreadable.js';
+import { noticeUnreadable, continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { carriedOn, firstVersion } from '../entity/versions.js';
+import type { NotificationsLeft, RefusedNotification } from '../../protocol/notifications/delivery.js';
+import { isObject } from '../../protocol/canonical-json.js';
 
 /** The undelivered notifications of one workflow; plain JSON, goes through continue-as-new as it is. */
 interface Delivery {
@@ -317,4 +317,30 @@ function caseFileOf({ source, undelivered, triedUntil }: ReturnType<typeof state
     '',
     ...(rows.length === 0 ? [] : [table(['Id', 'Type', 'Time (UTC)', 'Refused with'], rows)]),
   ].join('\n');
+}
+
+/**
+ * Reads notifications that came by signal. What has no id, type and time cannot be delivered and is left out: a signal cannot be
+ * refused, and one that fails would stop the delivery of all others. Never throws.
+ */
+export function readNotificationsLeft(value: unknown): NotificationsLeft & { leftOut: number } {
+  const given = isObject(value) ? value : {};
+  const [offered, offeredRefused] = [listOf(given['notifications']), listOf(given['refused'])];
+  const notifications = offered.filter(isNotification);
+  const refused = offeredRefused.filter(
+    (each): each is RefusedNotification =>
+      isObject(each) && isNotification(each['notification']) && typeof each['status'] === 'number',
+  );
+  const leftOut = offered.length + offeredRefused.length - notifications.length - refused.length;
+  return { notifications, refused, leftOut, ...(given['areEarlier'] === true && { areEarlier: true as const }) };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isNotification(value: unknown): value is Notification {
+  if (!isObject(value) || !isObject(value['data'])) return false;
+  const texts = [value['id'], value['type'], value['at'], value['source'], value['subject']];
+  return texts.every((text) => typeof text === 'string') && !Number.isNaN(Date.parse(String(value['at'])));
 }

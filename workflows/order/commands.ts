@@ -28,12 +28,11 @@ import {
 import { endObsoleteWait } from './decisions.js';
 import { deadlinesOf, isOverdueName, type Deadline } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
-import { publish } from './publishing.js';
+import { publish, stateOf } from './view.js';
 import { asks, needsOnlyWait } from './questions.js';
 import { readOrder } from './reading.js';
 import { allReplacements, replaceKit } from './replacing.js';
 import { answerCaller, requireNoOtherRoot, type KitOrderRun } from './run.js';
-import { stateOf } from './view.js';
 
 /*
  * What a product may do with an order: register its kit, cancel it, replace its kit, decide about its problem; critical results are

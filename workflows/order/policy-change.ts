@@ -15,9 +15,8 @@ import { outcomeOf, requireOpen, type Chain } from './chain.js';
 import { awaitsAcknowledgement, recountReminders } from './critical-results.js';
 import { deadlinesOf, isOverdueName, momentsOf } from './deadlines.js';
 import { endObsoleteWait } from './decisions.js';
-import { publish } from './publishing.js';
+import { publish, stateOf, waitingOf } from './view.js';
 import { answerCaller, requireNoOtherRoot, type KitOrderRun } from './run.js';
-import { stateOf, waitingOf } from './view.js';
 import { isoOf } from '../entity/spans.js';
 
 /** The settings that still count for an order that has its outcome and that a critical result keeps open. */

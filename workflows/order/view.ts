@@ -9,7 +9,7 @@ import type {
   Waiting,
   CriticalResult,
 } from '../../protocol/order/state.js';
-import { attentionLines } from '../entity/attention.js';
+import { attentionLines, attentionAttributes } from '../entity/attention.js';
 import {
   byActor,
   code,
@@ -20,6 +20,7 @@ import {
   untilResumed,
   waitingLine,
   words,
+  showToOperators,
 } from '../entity/operators.js';
 import { iso } from '../entity/spans.js';
 import {
@@ -33,7 +34,7 @@ import {
   type Chain,
   type ChainOrder,
 } from './chain.js';
-import { shownCriticalResult } from './critical-results.js';
+import { shownCriticalResult, raiseCriticalResults, remindOfCriticalResults } from './critical-results.js';
 import {
   deadlinesOf,
   givingUpAt,
@@ -44,6 +45,11 @@ import {
   type Deadline,
 } from './deadlines.js';
 import { firstVersion } from '../entity/versions.js';
+import { labPhaseKey, labReferenceKey, ofOrders, ofTransaction, ofUser } from '../../protocol/search-attributes.js';
+import { timeOf } from '../entity/alarm.js';
+import { announceNews, announceReplacements } from './announcements.js';
+import { askAboutLateArrivals, askAboutWords, clearAnswered } from './questions.js';
+import type { KitOrderRun } from './run.js';
 
 /** The answer of `state` and of every command. */
 export function stateOf(chain: Chain): OrderState {
@@ -280,4 +286,36 @@ function wordsFor(status: string): string {
 
 function shortened(orderId: string): string {
   return code(orderId.slice(0, 8));
+}
+
+/** Publishes what is known now: questions and alarms for people, notifications for the product, the case file for operators. */
+export function publish(run: KitOrderRun): void {
+  const { chain } = run;
+  const now = Date.now();
+  clearAnswered(chain, now);
+  askAboutLateArrivals(chain, now);
+  raiseCriticalResults(run, now);
+  remindOfCriticalResults(chain, timeOf(chain));
+  askAboutWords(chain, now);
+  announceNews(chain);
+  announceReplacements(chain, now);
+  show(chain);
+}
+
+/** Shows the case file and the search attributes of the order as it is now. */
+function show(chain: Chain): void {
+  const { rootOrderId, reference, attention } = chain;
+  const { orderId, standing, greatest } = currentOrder(chain);
+  const orderIds = ordersOf(chain).map((order) => order.orderId);
+  showToOperators(
+    () => caseFileOf(chain),
+    [
+      { key: labPhaseKey, value: standing.phase },
+      ofOrders(rootOrderId, orderId, orderIds),
+      ...attentionAttributes(attention),
+      ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
+      ...ofTransaction(greatest.transaction?.id),
+      ...ofUser(greatest.userId),
+    ],
+  );
 }

@@ -5,9 +5,8 @@ import { readEarlierRun } from '../../protocol/signal-or-start.js';
 import * as messages from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
 import { timeOf } from '../entity/alarm.js';
-import { runLoop } from '../entity/loop.js';
 import { deliverAtLast } from '../entity/outbox.js';
-import { noticeUnreadable } from '../entity/unreadable.js';
+import { noticeUnreadable, runLoop } from '../entity/loop.js';
 import { acknowledgeNow, validateAcknowledgement } from './acknowledging.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { currentOrder, openChain, outcomeOf, unreadOrder } from './chain.js';
@@ -25,12 +24,11 @@ import {
   receiveSnapshot,
   receiveCriticalReport,
 } from './intake.js';
-import { publish } from './publishing.js';
+import { publish, resultOf, stateOf } from './view.js';
 import { isPostponed, readOrder, readUnfinishedOrders, readUnreadOrders } from './reading.js';
 import { unfinishedOrders } from './redraws.js';
 import { openRun, type KitOrderRun } from './run.js';
 import { carriedOrders } from './snapshots.js';
-import { resultOf, stateOf } from './view.js';
 import { present } from '../../protocol/canonical-json.js';
 
 /**

@@ -2,15 +2,13 @@ import { ApplicationFailure, setHandler } from '@temporalio/workflow';
 import { readEarlierRun } from '../../protocol/signal-or-start.js';
 import type { OfActor } from '../../protocol/actor.js';
 import * as messages from '../../protocol/report/messages.js';
-import { openRun, runLoop } from '../entity/loop.js';
-import { noticeUnreadable } from '../entity/unreadable.js';
+import { noticeUnreadable, openRun, runLoop } from '../entity/loop.js';
 import { note } from '../entity/journal.js';
 import { announceEnd, clear, raise } from './announcements.js';
-import { nextMoment } from './deadlines.js';
 import { identify } from './identify.js';
 import { receiveSnapshot, receiveSubmission } from './intake.js';
 import { openJob, outcomeOf, type ReportRun } from './job.js';
-import { handlePassedDeadlines } from './reading.js';
+import { handlePassedDeadlines, nextMoment } from './deadlines.js';
 import { bringInLine, resultOf, stateOf } from './view.js';
 import { actorOf, refuse } from '../entity/commands.js';
 

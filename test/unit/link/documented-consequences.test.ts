@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { linkErrorTypes } from '../../../service/link/link.js';
-import { consequenceOf, mayBeConnected } from '../../../workflows/link/consequences.js';
+import { consequenceOf, mayBeConnected } from '../../../workflows/link/link.js';
 import { defaultLinkPolicy } from '../../../protocol/link/policy.js';
 import { projectFolder } from '../../rig/processes.js';
 
