@@ -1,3 +1,5 @@
+import { serviceDescriptionIn } from '../client/files.js';
+import { type ServiceDescription, serviceFields, settingOf } from '../service/description.js';
 import type { LabServiceOptions } from './lab-service/server.js';
 import { secretFault } from './lab-service/settings.js';
 
@@ -47,8 +49,18 @@ export function readSandboxConfig(environment: NodeJS.ProcessEnv = process.env):
   if (managementKey !== undefined && managementKey === apiKey) {
     faults.push('SERVICE_MANAGEMENT_KEY is the same as SERVICE_API_KEY: set another one');
   }
-  const brand = setting('SERVICE_BRAND') ?? 'service';
-  if (!/^[A-Za-z0-9-]+$/.test(brand)) faults.push(`SERVICE_BRAND is "${brand}": it must be a word for a header name`);
+  const file = setting('SERVICE_DESCRIPTION');
+  const inFile = file === undefined ? {} : serviceDescriptionIn(file);
+  const description: ServiceDescription = Array.isArray(inFile) ? {} : inFile;
+  if (Array.isArray(inFile)) faults.push(...inFile.map((fault) => `SERVICE_DESCRIPTION ${fault}`));
+  for (const field of ['brand', 'ordersPath', 'usersPath', 'createOrderPath'] as const) {
+    const given = setting(settingOf[field]);
+    if (given === undefined) continue;
+    const { error } = serviceFields[field].safeParse(given);
+    faults.push(...(error?.issues ?? []).map(({ message }) => `${settingOf[field]} ${message}`));
+    description[field] = given;
+  }
+  const address = description.addresses?.[setting('SERVICE_ENVIRONMENT') ?? ''];
   const secret = setting('WEBHOOK_SECRETS')?.split(',')[0]?.trim();
   if (webhookUrl !== '') faults.push(...secretFaults(secret));
   if (faults.length > 0) throw new SandboxConfigError(faults);
@@ -57,7 +69,8 @@ export function readSandboxConfig(environment: NodeJS.ProcessEnv = process.env):
     host: setting('SANDBOX_HOST') ?? '127.0.0.1',
     apiKey,
     ...(managementKey !== undefined && { managementKey }),
-    brand,
+    description,
+    ...(address !== undefined && { basePath: new URL(address).pathname.replace(/\/$/, '') }),
     settings: { webhookUrl, webhookSecrets: secret === undefined ? [] : [secret], daySeconds },
   };
 }

@@ -57,6 +57,23 @@ export const serviceFields = {
   missing: z.array(z.string({ error: 'is not a text' }), { error: 'is not a list' }),
 };
 
+/** The settings that take precedence over fields. */
+export const settingOf = {
+  brand: 'SERVICE_BRAND',
+  ordersPath: 'SERVICE_ORDERS_PATH',
+  usersPath: 'SERVICE_USERS_PATH',
+  createOrderPath: 'SERVICE_CREATE_ORDER_PATH',
+  managementBaseUrl: 'SERVICE_MANAGEMENT_URL',
+  echoesPassthrough: 'SERVICE_ECHOES_PASSTHROUGH',
+  reportMaxBytes: 'REPORT_MAX_BYTES',
+  teamId: 'SERVICE_TEAM_ID',
+} as const satisfies { [field in keyof typeof serviceFields]?: string };
+
+/** The field that a setting takes precedence over. */
+export function fieldOf(setting: string): keyof typeof settingOf | undefined {
+  return Object.entries(settingOf).find(([, name]) => name === setting)?.[0] as keyof typeof settingOf | undefined;
+}
+
 const serviceDescriptionSchema = z
   .strictObject(serviceFields, {
     error: ({ code }) => (code === 'invalid_type' ? 'is not a JSON object' : undefined),

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { fieldOf } from '../service/description.js';
 import { settingsOf } from '../workers/settings/config.js';
 import { defaultOf, secretSettings, settings } from '../workers/settings/settings.js';
 
@@ -75,7 +76,8 @@ function linked(name: string): string {
 }
 
 function entryOf(name: string, schema: z.ZodType): string[] {
-  const { description = '', more, without: absent, field } = schema.meta() ?? {};
+  const { description = '', more, without: absent } = schema.meta() ?? {};
+  const field = fieldOf(name);
   const usual = defaultOf(schema);
   const ending = usual === undefined ? absent && `Without it: ${absent}.` : `Default: \`${usual}\`.`;
   const place = field && `Field of the description: \`${field}\`.`;

@@ -69,5 +69,7 @@ function createToken(lab: Lab, request: FastifyRequest): Json {
   // The answer for an unknown user is not documented; assumed after the user endpoints.
   if (user === undefined) throw refusal(404, 'Not found');
   const { token } = lab.links.createToken(user, provider, page);
-  return { link_token: token, link_web_url: `${request.protocol}://${request.host}${hostedPagePath}?token=${token}` };
+  const basePath = request.originalUrl.slice(0, -request.url.length);
+  const url = `${request.protocol}://${request.host}${basePath}${hostedPagePath}?token=${token}`;
+  return { link_token: token, link_web_url: url };
 }

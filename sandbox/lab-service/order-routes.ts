@@ -29,9 +29,13 @@ const accountQuery = z.object({
 });
 
 /** Orders, transactions, results and lab accounts. */
-export function orderRoutes(app: FastifyInstance, lab: Lab): void {
-  creationRoutes(app, lab);
-  readingRoutes(app, lab);
+export function orderRoutes(
+  app: FastifyInstance,
+  lab: Lab,
+  paths: { list: readonly string[]; creation: readonly string[] },
+): void {
+  creationRoutes(app, lab, paths.creation);
+  readingRoutes(app, lab, paths.list);
   resultRoutes(app, lab);
 
   app.post('/v3/order/:order_id/cancel', (request) => {
@@ -59,7 +63,7 @@ export function orderRoutes(app: FastifyInstance, lab: Lab): void {
   });
 }
 
-function creationRoutes(app: FastifyInstance, lab: Lab): void {
+function creationRoutes(app: FastifyInstance, lab: Lab, paths: readonly string[]): void {
   // No idempotency key here: a repeated request ships a second kit.
   app.post('/v3/order/testkit', (request) => posted(lab, orderTestkit(lab, request.body), 'Order submitted'));
 
@@ -69,8 +73,7 @@ function creationRoutes(app: FastifyInstance, lab: Lab): void {
     posted(lab, registerTestkit(lab, request.body), 'Testkit registered'),
   );
 
-  // The specification names two paths for one operation.
-  for (const path of ['/v3/order', '/v3/order/create']) {
+  for (const path of paths) {
     app.post(path, (request) => {
       const { 'x-idempotency-key': key, 'x-idempotency-error': onError } = request.headers;
       return lab.idempotency.once(typeof key === 'string' ? key : undefined, onError !== 'no-cache', () =>
@@ -80,13 +83,12 @@ function creationRoutes(app: FastifyInstance, lab: Lab): void {
   }
 }
 
-function readingRoutes(app: FastifyInstance, lab: Lab): void {
+function readingRoutes(app: FastifyInstance, lab: Lab, paths: readonly string[]): void {
   const answered = (order: Order): Json => orderBody(order, lab.state, lab.settings, 'answer');
 
   app.get('/v3/order/:order_id', (request) => answered(requireOrder(lab, request, "This order doesn't exist")));
 
-  // The specification writes /orders, the schema /v3/orders: both are served.
-  for (const path of ['/orders', '/v3/orders']) {
+  for (const path of paths) {
     app.get(path, (request) => {
       const { orders, ...page } = listOrders(lab.state, request.query, lab.settings);
       return { orders: orders.map(answered), ...page };

@@ -1,4 +1,5 @@
 import Fastify from 'fastify';
+import { defaultBrand, knownPaths, type ServiceDescription } from '../../service/description.js';
 import type { FastifyInstance } from 'fastify';
 import { appointmentRoutes } from './appointment-routes.js';
 import { closedFeatures } from './closed-features.js';
@@ -28,8 +29,10 @@ export interface LabServiceOptions {
   readonly apiKey: string;
   /** The org key that the management API takes from the start. Without one nobody can manage anything. */
   readonly managementKey?: string;
-  /** The word in `x-<brand>-api-key` and `x-<brand>-link-token`. Default `service`. */
-  readonly brand?: string;
+  /** The brand and the paths of the deployment that it plays. A path that is not described is served in every known spelling. */
+  readonly description?: ServiceDescription;
+  /** Comes before every path of the service: `/lab`. Default: none. */
+  readonly basePath?: string;
   /** Settings that differ from the defaults; a reset returns to them. */
   readonly settings?: Partial<Settings>;
   /** Gets a line for each webhook whose first attempt fails: ids and the status. Default: none. */
@@ -52,18 +55,20 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   const lab = new Lab(options.settings ?? {}, options.log);
   const closing = new AbortController();
   // Open keep-alive connections must not hold up the end.
-  const app = Fastify({ forceCloseConnections: true });
+  const { description = {}, basePath = '' } = options;
+  const app = Fastify({ forceCloseConnections: true, rewriteUrl: ({ url = '/' }) => pathBelow(basePath, url) });
   takeBodies(app);
   writeProblems(app);
   refuseWebPages(app);
   faultHooks(app, lab, closing.signal);
-  const brand = (options.brand ?? 'service').toLowerCase();
+  const brand = (description.brand ?? defaultBrand).toLowerCase();
+  const pathsOf = (field: keyof typeof knownPaths) => (description[field] ? [description[field]] : knownPaths[field]);
   requireApiKey(app, `x-${brand}-api-key`, options.apiKey);
   closedFeatures(app, lab);
-  userRoutes(app, lab);
+  userRoutes(app, lab, pathsOf('usersPath'));
   providerRoutes(app, lab);
   linkRoutes(app, lab, `x-${brand}-link-token`);
-  orderRoutes(app, lab);
+  orderRoutes(app, lab, { list: pathsOf('ordersPath'), creation: pathsOf('createOrderPath') });
   reportRoutes(app, lab);
   appointmentRoutes(app, lab);
   matchReviewRoutes(app, lab);
@@ -92,6 +97,12 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
       await lab.close();
     },
   };
+}
+
+/** The control interface has no base path, and nothing else is outside of it. */
+function pathBelow(basePath: string, url: string): string {
+  if (url.startsWith('/_sandbox/')) return url;
+  return url.startsWith(`${basePath}/`) ? url.slice(basePath.length) : '/outside-of-the-base-path';
 }
 
 /** Reads JSON bodies; an empty body, or one in another format, counts as none, so validation reports the missing fields. */

@@ -265,10 +265,16 @@ export function createInventedUser(lab: Lab, demographics: boolean, clientUserId
 }
 
 /** Users, their deletion, demographics and portal links. */
-export function userRoutes(app: FastifyInstance, lab: Lab): void {
-  // The specification writes the slash, the schema does not: both are served.
-  for (const path of ['/v2/user', '/v2/user/']) {
+export function userRoutes(app: FastifyInstance, lab: Lab, listPaths: readonly string[]): void {
+  for (const path of listPaths) {
     app.get(path, (request) => listUsers(lab, request.query as { limit?: unknown; offset?: unknown }));
+  }
+
+  // It would be the path of a user without an id.
+  if (!listPaths.includes('/v2/user/')) {
+    app.get('/v2/user/', () => {
+      throw refusal(404, 'Not Found');
+    });
   }
 
   app.post('/v2/user', (request) => userBody(createUser(lab, request.body)));

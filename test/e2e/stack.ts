@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
@@ -9,8 +10,10 @@ import {
   parseKeyRing,
   type KitOrderHandle,
   type OrderPolicy,
+  type ServiceDescription,
 } from '../../client/index.js';
 import { sandboxControl, type SandboxControl, type RevealedOrder } from '../../sandbox/control.js';
+import { freePort } from '../../sandbox/temporal/ports.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { devServer, type Rig } from '../rig/environments.js';
 import { patienceMs } from '../rig/patience.js';
@@ -40,8 +43,16 @@ export interface StackOptions {
   encryptionKeys?: string;
   /** True if the file needs a stack that nobody used before: it counts what is there, or moves the service's clock. */
   own?: boolean;
+  /** The shape of the deployment, which worker, ingress, sandbox and client read from a file; the stack is then the file's own. */
+  described?: Described;
   /** More arguments for the Temporal server, which is then the file's own. */
   serverArguments?: readonly string[];
+}
+
+interface Described {
+  description: ServiceDescription;
+  /** What comes before every path of the service. */
+  basePath: string;
 }
 
 /** Everything of a deployment, each part its own process: Temporal, the service's stand-in, the ingress, the worker. */
@@ -119,9 +130,9 @@ export function stack(options: StackOptions = {}): Stack {
 
   beforeAll(async () => {
     const found = standing === undefined ? undefined : standingParts.get(standing);
-    parts = found ?? (await startParts(rig, keys));
+    parts = found ?? (await startParts(rig, options));
     const { sandboxUrl, settings, receiver, ingress, sandbox, worker } = parts;
-    labs = labOperations(rig, sandboxUrl);
+    labs = labOperations(rig, parts);
     for (const program of [receiver, ingress, sandbox, worker]) program?.forget();
     await sandboxControl(sandboxUrl).changeSettings(settings);
     if (parts.workerHas !== JSON.stringify(envOfWorker())) {
@@ -229,6 +240,8 @@ export function stack(options: StackOptions = {}): Stack {
 export const patience = { timeout: patienceMs, interval: 50 };
 
 interface Parts {
+  /** The settings of a deployment that is described; else its address. */
+  deployment: Record<string, string>;
   receiver: NotificationReceiver;
   ingress: StartedProcess;
   sandbox: StartedProcess;
@@ -243,22 +256,49 @@ interface Parts {
 const standingParts = new Map<string, Parts>();
 
 /** The name of the stack that the file shares with others, if it does. */
-function standingName({ own = false, serverArguments, encryptionKeys: keys }: StackOptions): string | undefined {
-  if (own || serverArguments !== undefined) return undefined;
+function standingName({
+  own = false,
+  described,
+  serverArguments,
+  encryptionKeys: keys,
+}: StackOptions): string | undefined {
+  if (own || described || serverArguments !== undefined) return undefined;
   if (keys === undefined) return 'lab-operations-readable';
   return keys === encryptionKeys ? 'lab-operations-encrypted' : undefined;
 }
 
-async function startParts(rig: Rig, keys: string | undefined): Promise<Parts> {
+async function startParts(rig: Rig, { encryptionKeys: keys, described }: StackOptions): Promise<Parts> {
   await mkdir(reportRoot(), { recursive: true });
   const receiver = await startNotificationReceiver(notifySecret);
+  const port = described ? await freePort() : 0;
+  const file = described && (await writtenDescription(described, port));
+  const description: Record<string, string> = file
+    ? { SERVICE_DESCRIPTION: file, SERVICE_ENVIRONMENT: 'sandbox-eu' }
+    : {};
+  const ofSandbox = {
+    ...sandboxEnv,
+    ...description,
+    SANDBOX_PORT: String(port),
+    SERVICE_MANAGEMENT_KEY: managementKey,
+  };
   const [ingress, sandbox] = await Promise.all([
-    startIngress(rig, { LABOPS_ENCRYPTION_KEYS: keys }),
-    start('sandbox/main.ts', { ...sandboxEnv, SERVICE_MANAGEMENT_KEY: managementKey }, /sandbox: (http\S+?),/),
+    startIngress(rig, { ...description, LABOPS_ENCRYPTION_KEYS: keys }),
+    start('sandbox/main.ts', ofSandbox, /sandbox: (http\S+?),/),
   ]);
   const sandboxUrl = addressIn(sandbox, /sandbox: (http\S+?),/);
   const settings = await sandboxControl(sandboxUrl).changeSettings(settingsFor(ingress));
-  return { receiver, ingress, sandbox, sandboxUrl, settings };
+  const deployment = described ? description : { SERVICE_BASE_URL: sandboxUrl };
+  return { deployment, receiver, ingress, sandbox, sandboxUrl, settings };
+}
+
+async function writtenDescription({ description, basePath }: Described, port: number): Promise<string> {
+  const addresses = {
+    'production-us': 'https://lab.invalid',
+    'sandbox-eu': `http://127.0.0.1:${port}${basePath}`,
+  };
+  const file = join(inject('runFolder'), `deployment-${randomUUID()}.json`);
+  await writeFile(file, JSON.stringify({ ...description, addresses }));
+  return file;
 }
 
 const reportRoot = (): string => join(inject('runFolder'), 'reports');
@@ -296,7 +336,7 @@ const common = {
   SHUTDOWN_GRACE_SECONDS: '2',
   INGRESS_DRAIN_SECONDS: '0',
 };
-const sandboxEnv = { ...common, SANDBOX_PORT: '0', SANDBOX_WEBHOOK_URL: '' };
+const sandboxEnv = { ...common, SANDBOX_WEBHOOK_URL: '' };
 
 async function start(
   file: string,
@@ -317,14 +357,14 @@ async function startIngress(rig: Rig, env: Record<string, string | undefined>, s
   );
 }
 
-function workerEnv({ sandboxUrl, receiver }: Parts, rig: Rig, options: StackOptions) {
+function workerEnv({ deployment, receiver }: Parts, rig: Rig, options: StackOptions) {
   const { worker, notifies = true, encryptionKeys: keys } = options;
   return {
     LABOPS_ENCRYPTION_KEYS: keys,
     SERVICE_MANAGEMENT_KEY: managementKey,
     TEMPORAL_ADDRESS: rig.address,
     TASK_QUEUE: rig.taskQueue,
-    SERVICE_BASE_URL: sandboxUrl,
+    ...deployment,
     REPORT_ROOT: reportRoot(),
     // On the hour a pass would report what stories must not receive.
     RECONCILE_EVERY_MINUTES: '0',
@@ -352,6 +392,9 @@ function settingsFor(ingress: StartedProcess) {
   return { webhookUrl: addressIn(ingress, listening), daySeconds: 86_400 };
 }
 
-function labOperations(rig: Rig, baseUrl: string): LabOperations {
-  return new LabOperations(rig.client, { taskQueue: rig.taskQueue, service: { baseUrl, apiKey }, deadline: 'none' });
+function labOperations(rig: Rig, { deployment, sandboxUrl: baseUrl }: Parts): LabOperations {
+  const { SERVICE_DESCRIPTION: file, SERVICE_ENVIRONMENT: environment = '' } = deployment;
+  const description = () => JSON.parse(readFileSync(file ?? '', 'utf8')) as ServiceDescription;
+  const service = file === undefined ? { baseUrl, apiKey } : { description: description(), environment, apiKey };
+  return new LabOperations(rig.client, { taskQueue: rig.taskQueue, service, deadline: 'none' });
 }

@@ -193,7 +193,7 @@ describe('the settings of the program', () => {
       port: 4010,
       host: '127.0.0.1',
       apiKey: 'key',
-      brand: 'service',
+      description: {},
       settings: { webhookUrl: 'http://127.0.0.1:4000/webhooks', webhookSecrets: [webhookSecret], daySeconds: 86_400 },
     });
     const moved = readSandboxConfig({ ...complete, INGRESS_PORT: '4555', SANDBOX_DAY_SECONDS: '2.5' });
@@ -208,12 +208,14 @@ describe('the settings of the program', () => {
         SANDBOX_PORT: '99999',
         SANDBOX_DAY_SECONDS: '-1',
         SANDBOX_WEBHOOK_URL: 'ftp://x',
+        SERVICE_DESCRIPTION: '/not/there.json',
         SERVICE_BRAND: 'two words',
         WEBHOOK_SECRETS: 'plain-secret',
       });
     expect(read).toThrow(SandboxConfigError);
     const names = ['SANDBOX_PORT', 'SANDBOX_DAY_SECONDS', 'SANDBOX_WEBHOOK_URL', 'SERVICE_BRAND', 'WEBHOOK_SECRETS'];
-    for (const name of [...names, 'SERVICE_API_KEY']) expect(read).toThrow(name);
+    for (const name of [...names, 'SERVICE_API_KEY', 'SERVICE_DESCRIPTION names a file that cannot be read'])
+      expect(read).toThrow(name);
     expect(read).not.toThrow('plain-secret');
   });
 

@@ -187,7 +187,7 @@ test('each refusal has the status and the detail of the contract, with every fau
 
 // proves 171, 244
 test('a request without the team key, or with the header of another brand, is answered 401', async () => {
-  const service = await startLabService({ port: 0, apiKey: sandboxApiKey, brand: 'Acme' });
+  const service = await startLabService({ port: 0, apiKey: sandboxApiKey, description: { brand: 'Acme' } });
   onTestFinished(() => service.close());
   const ask = async (headers: Record<string, string>) =>
     (await callService(service.url, 'GET', '/v2/user', undefined, headers)).status;
@@ -195,6 +195,23 @@ test('a request without the team key, or with the header of another brand, is an
   expect(await ask({ 'x-service-api-key': sandboxApiKey })).toBe(401);
   expect(await ask({ 'x-acme-api-key': 'another' })).toBe(401);
   expect(await ask({})).toBe(401);
+});
+
+test('a described deployment has its lists and its order creation where it says, below its base path, and nowhere else', async () => {
+  const description = { ordersPath: '/lab/orders', usersPath: '/v2/user', createOrderPath: '/v3/order/create' };
+  const service = await startLabService({ port: 0, apiKey: sandboxApiKey, description, basePath: '/base' });
+  onTestFinished(() => service.close());
+  const statusOf = async (method: string, path: string) =>
+    (
+      await callService(service.url, method, path, method === 'POST' ? {} : undefined, {
+        'x-service-api-key': sandboxApiKey,
+      })
+    ).status;
+  for (const path of ['/lab/orders', '/v2/user']) expect(await statusOf('GET', `/base${path}`), path).toBe(200);
+  expect(await statusOf('POST', '/base/v3/order/create')).toBe(422);
+  for (const path of ['/base/orders', '/base/v3/orders', '/base/v2/user/', '/lab/orders', '/v2/user'])
+    expect(await statusOf('GET', path), path).toBe(404);
+  expect(await statusOf('POST', '/base/v3/order')).toBe(404);
 });
 
 test('a management call without its key, or with another, is answered 401', async () => {

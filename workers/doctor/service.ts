@@ -5,7 +5,7 @@ import {
   TooManyRequests,
   Unauthorized,
 } from '../../service/errors.js';
-import { knownPaths } from '../../service/description.js';
+import { knownPaths, settingOf } from '../../service/description.js';
 import type { AddressedConfig } from '../../service/http/http.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import type { Webhook, WebhookPlace } from '../../service/management/webhooks.js';
@@ -35,19 +35,18 @@ const lists = [
   {
     of: 'orders',
     field: 'ordersPath',
-    setting: 'SERVICE_ORDERS_PATH',
     read: ({ orders }: LabService) => orders.page({}, 1, options),
   },
   {
     of: 'users',
     field: 'usersPath',
-    setting: 'SERVICE_USERS_PATH',
     read: ({ users }: LabService) => users.list(options).next(),
   },
 ] as const;
 
 async function misplacedList(config: AddressedConfig, service: LabService, list: (typeof lists)[number]) {
-  const { of, field, setting, read } = list;
+  const { of, field, read } = list;
+  const setting = settingOf[field];
   try {
     await read(service);
     return [];

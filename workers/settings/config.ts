@@ -3,6 +3,7 @@ import { withoutBlanks } from '../../client/temporal.config.js';
 import type { KeyRing } from '../../client/encryption/key-ring.js';
 import { SecretFileInvalid, secretOf } from '../../client/files.js';
 import type { AddressedConfig } from '../../service/http/http.js';
+import { fieldOf } from '../../service/description.js';
 import type { Installation } from '../../service/installation.js';
 import { isLoopback } from '../../service/http/proxy.config.js';
 import type { StorePlace } from '../../store/health-data-store.js';
@@ -273,7 +274,7 @@ function read<const L extends List>(list: L, env: Env): Read<L> {
 function describedText(name: keyof typeof settings, valid: Partial<Values>): string | undefined {
   const { SERVICE_DESCRIPTION: description = {}, SERVICE_ENVIRONMENT: environment = '' } = valid;
   if (name === 'SERVICE_BASE_URL') return description.addresses?.[environment];
-  const { field } = settings[name].meta() ?? {};
+  const field = fieldOf(name);
   const value = field && description[field];
   return value === undefined ? undefined : String(value);
 }

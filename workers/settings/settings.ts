@@ -52,8 +52,6 @@ declare module 'zod' {
     without?: string;
     /** The setting may instead be in a file that `<name>_FILE` names. */
     isSecret?: true;
-    /** The field of the description that counts if the setting is not set. */
-    field?: Exclude<keyof ServiceDescription, 'addresses' | 'missing'>;
   }
 }
 
@@ -194,7 +192,6 @@ export const settings = {
   }),
   SERVICE_BRAND: serviceFields.brand.default(defaultBrand).meta({
     description: 'set the <brand> in the name of the x-<brand>-api-key header',
-    field: 'brand',
   }),
   SERVICE_MANAGEMENT_KEY: word(/^[\x21-\x7e]+$/, 'has characters that a header cannot contain')
     .optional()
@@ -204,7 +201,6 @@ export const settings = {
       isSecret: true,
     }),
   SERVICE_MANAGEMENT_URL: serviceFields.managementBaseUrl.optional().meta({
-    field: 'managementBaseUrl',
     description: "set the management API's address, or leave it unset if it is the lab service's",
     without: "the lab service's address",
   }),
@@ -222,15 +218,12 @@ export const settings = {
   }),
   SERVICE_ORDERS_PATH: serviceFields.ordersPath.default(knownPaths.ordersPath[0]).meta({
     description: 'set the path of the order list, for instance /v3/orders',
-    field: 'ordersPath',
   }),
   SERVICE_USERS_PATH: serviceFields.usersPath.default(knownPaths.usersPath[0]).meta({
     description: 'set the path of the user list',
-    field: 'usersPath',
   }),
   SERVICE_CREATE_ORDER_PATH: serviceFields.createOrderPath.default(knownPaths.createOrderPath[0]).meta({
     description: 'set the path of order creation, /v3/order or /v3/order/create',
-    field: 'createOrderPath',
     more: "The service's specification lists both.",
   }),
   SERVICE_ORDER_RULES: z
@@ -244,7 +237,6 @@ export const settings = {
   SERVICE_ECHOES_PASSTHROUGH: flag(true).meta({
     description: 'set false if the service does not return the passthrough that an order was created with',
     more: 'It decides how the worker finds an order whose creation got no answer.',
-    field: 'echoesPassthrough',
   }),
   // Order creation talks to labs and couriers; giving up early makes an outcome unknown that was about to be known.
   SERVICE_TIMEOUT_SECONDS: wholeNumber(1, 600).default(30).meta({
@@ -282,7 +274,7 @@ export const settings = {
   // The specification's limit of 10 MB, read generously; some deployments take 30 MiB (docs/internals/lab-service.md).
   REPORT_MAX_BYTES: wholeNumber(1, 1024 * mebibyte)
     .default(10 * mebibyte)
-    .meta({ description: "set the service's limit for a report's file, in bytes", field: 'reportMaxBytes' }),
+    .meta({ description: "set the service's limit for a report's file, in bytes" }),
   REPORT_URL_ALLOWED_HOSTS: hostList.default([]).meta({
     description:
       'list the hosts with private addresses that files may be fetched from, each as host or host:port, with commas between',
@@ -344,7 +336,6 @@ export const settings = {
     description: "set the service's id of your team, or leave it unset",
     more: 'Events that name another team are counted and ignored.',
     without: 'the events of every team are taken',
-    field: 'teamId',
   }),
   INGRESS_PORT: port.default(4000).meta({ description: 'set a free port' }),
   INGRESS_HOST: host.default('0.0.0.0').meta({
