@@ -129,7 +129,7 @@ async function isDone(
 ): Promise<boolean> {
   const orderId = orderInQuestion(decision, item);
   const order = orderId === undefined ? null : await unreadableIfRefused(() => readIfKnown(service, orderId, options));
-  return isCarriedOut(decision, item, order?.parentId);
+  return isCarriedOut(decision, item, order);
 }
 
 /** Neither call of the service is idempotent. */

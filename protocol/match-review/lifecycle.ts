@@ -1,4 +1,5 @@
 import type { MatchReviewReport } from '../../service/match-review/snapshot.js';
+import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import type { MatchReviewAction, MatchReviewDecision, MatchReviewOutcome, MatchReviewPhase } from './messages.js';
 
@@ -34,9 +35,14 @@ function isBy(action: MatchReviewAction, resolutionAction = ''): boolean {
 /**
  * True if the review stands where this decision brings it. Somebody else may have given the result to another order or user; an id that
  * the decision or the report leaves out says nothing.
- * @param parentId of the order that the result was given to: that order may have been made again for it
+ * @param given the order that the result was given to, if that is not the decision's: it may have been made again for it
  */
-export function isCarriedOut(decision: MatchReviewDecision, report: MatchReviewReport, parentId?: string): boolean {
+export function isCarriedOut(
+  decision: MatchReviewDecision,
+  report: MatchReviewReport,
+  given?: Pick<OrderSnapshot, 'parentId' | 'recreates'> | null,
+): boolean {
+  const parentId = given?.parentId ?? given?.recreates;
   const outcome = outcomeOf(report);
   const { action, orderId, userId } = decision;
   switch (action) {

@@ -33,7 +33,7 @@ export function snapshotOf(order: Order, ours: readonly string[]): OrderSnapshot
     method: lowerWordIn(order.details?.type ?? order.lab_test?.method ?? methodOf(events)),
     passthrough: isOfAnother ? undefined : unsigned(order.passthrough, ours),
     origin: wordIn(own.origin),
-    parentId: isApart(own, listed) ? undefined : parent_id,
+    ...(isApart(own, listed) ? { recreates: parent_id } : { parentId: parent_id }),
     status: lowerWordIn(order.status),
     events,
     sampleId: order.sample_id,

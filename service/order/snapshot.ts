@@ -16,6 +16,8 @@ export interface OrderSnapshot {
   origin?: string;
   /** The order that this redraw follows, if the service names it. */
   parentId?: string;
+  /** The order of another patient that this one was made again from: it is of another chain. */
+  recreates?: string;
   /** Top-level status, in lower case. */
   status?: string;
   /** Ascending by `id`, without repetition; of more than a hundred those that say something: `boundedEvents`. */

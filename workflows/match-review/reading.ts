@@ -45,7 +45,7 @@ async function settleDoubt(
 ): Promise<void> {
   const orderId = shown && orderInQuestion(decision, shown);
   const order = orderId === undefined ? undefined : await readOrder(review, orderId);
-  const isOurs = shown !== undefined && isCarriedOut(decision, shown, order?.parentId);
+  const isOurs = shown !== undefined && isCarriedOut(decision, shown, order);
   // It came after any decision that is known.
   if (isOurs) {
     review.decision = decision;

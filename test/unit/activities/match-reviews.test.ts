@@ -129,10 +129,18 @@ test.each([
   ['no earlier activity may have sent', 'not ours', { mayBeOurs: false }, false],
   ['may have been sent for that order', 'ours', { orderId: 'order-1', mayBeOurs: true }, true],
   ['may have been sent for its parent', 'ours', { orderId: 'order-0', mayBeOurs: true }, true],
+  [
+    'may have been sent for another patient’s order',
+    'ours',
+    { orderId: 'order-0', mayBeOurs: true },
+    true,
+    ['order-1'],
+  ],
   ['may have been sent for another order', 'not ours', { orderId: 'order-2', mayBeOurs: true }, false],
-])('an acceptance that %s is %s', async (_what, _whose, more, isOurs) => {
+])('an acceptance that %s is %s', async (_what, _whose, more, isOurs, listed = ['order-0', 'order-1']) => {
   const review = { id: 'result-1', status: 'resolved', resolution_action: 'accept', resolved_order_id: 'order-1' };
-  const order = { id: 'order-1', parent_id: 'order-0', origin: 'recreation', events: [] };
+  const order_transaction = { id: 't', orders: listed.map((id) => ({ id })) };
+  const order = { id: 'order-1', parent_id: 'order-0', origin: 'recreation', events: [], order_transaction };
   const decided = await accepted(({ url }) => ({ body: url?.includes('/order/') ? order : review }), more);
   expect(decided).toMatchObject({ item: { resolvedOrderId: 'order-1' }, isOurs });
 });

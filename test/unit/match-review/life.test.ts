@@ -567,14 +567,22 @@ describe('a decision that is not answered', () => {
     return review.given({ readMatchReview: shown({ ...accepted, resolvedOrderId: 'order-2' }) }, 0.01);
   }
 
-  test('to accept is carried out if the result was given to an order that was made again for that one', async () => {
-    const read: unknown[] = [];
-    const readOrder = (_now: number, id: unknown) => (read.push(id), again);
-    const { run } = await acceptedFor(readOrder);
-    expect(read[0]).toBe('order-2');
-    expect(run.end).toMatchObject({ result: { decision: { action: 'accept', orderId } } });
-    expect((await acceptedFor(silent)).run.calls).toMatchObject([{ call: { name: 'readOrder' } }]);
-  });
+  const { parentId: recreates, ...apart } = again;
+
+  test.each([
+    ['', again],
+    [' for another patient', { ...apart, recreates }],
+  ])(
+    'to accept is carried out if the result was given to an order that was made again for that one%s',
+    async (_, of) => {
+      const read: unknown[] = [];
+      const readOrder = (_now: number, id: unknown) => (read.push(id), of);
+      const { run } = await acceptedFor(readOrder);
+      expect(read[0]).toBe('order-2');
+      expect(run.end).toMatchObject({ result: { decision: { action: 'accept', orderId } } });
+      expect((await acceptedFor(silent)).run.calls).toMatchObject([{ call: { name: 'readOrder' } }]);
+    },
+  );
 
   test.each([{ ...again, parentId: 'order-3' }, null])(
     'to accept is not carried out for another order: %j',

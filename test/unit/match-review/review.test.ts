@@ -50,7 +50,7 @@ test.each([
   'an acceptance is carried out if it names the order that the result was given to, or its parent, and the user: %j',
   (ids, isOurs) => {
     const shown = item({ status: 'resolved', resolvedOrderId: 'order-1', resolvedUserId: 'user-1' });
-    expect(isCarriedOut({ action: 'accept', ...ids }, shown, 'order-0')).toBe(isOurs);
+    expect(isCarriedOut({ action: 'accept', ...ids }, shown, { parentId: 'order-0' })).toBe(isOurs);
     expect(isCarriedOut({ action: 'accept', ...ids }, item({ status: 'matched' }))).toBe(true);
   },
 );
