@@ -34,6 +34,11 @@ function keysOf(env: Readonly<Record<string, string | undefined>>): string | und
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+/** The address of Temporal's Web UI, without a slash at its end: TEMPORAL_UI_URL. */
+export function readWebUi(env: Env = process.env): string {
+  return (env['TEMPORAL_UI_URL']?.trim() || 'http://localhost:8233').replace(/\/+$/, '');
+}
+
 /** States if unencrypted input is refused, or accepted during a migration. */
 export type Encryption = 'required' | 'optional';
 

@@ -3,6 +3,7 @@ import type { LinkHandle } from '../link/link-handle.js';
 import type { LinkStart, LinkSummary } from '../link/links.js';
 import type { CodeAnswer, LinkState } from '../../protocol/link/messages.js';
 import type { CommandLine } from './command-line.js';
+import { examples, withExample } from './body.js';
 import { CodeNotAccepted, UsageError } from './failures.js';
 import { collect, readObject, readText } from './input.js';
 import { listCommand, ofLinks } from './lists.js';
@@ -35,7 +36,11 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
     'watch',
     'poll a link and print each state that differs from the one before, one per line, until it has ended',
   ).action(async (which: WhichLink) => commandLine.watch((lab) => lab.links.getHandle(idsOf(which)), linkLine));
-  onLink('report', "report the answer that the user's browser got to the password step")
+  withExample(
+    onLink('report', "report the answer that the user's browser got to the password step"),
+    commandLine.terminal,
+    examples.linkAnswer,
+  )
     .requiredOption('--file <path>', 'the answer as JSON; - reads standard input')
     .action(async ({ file, ...which }: WhichLink & { file: string }) => {
       const answer = (await readObject(commandLine.terminal, file)) as Record<string, unknown>;

@@ -3,6 +3,7 @@ import { canonicalId, isAddressable, isReference, referencePattern } from '../..
 import { LabOperationsError, type RefusedField } from '../../service/lab-operations-error.js';
 import type { AdoptedOrder, AdoptOrder } from '../order/adopting.js';
 import type { CommandLine } from './command-line.js';
+import { examples, withExample } from './body.js';
 import { failureReport, NotAllChanged, UsageError, type FailureReport } from './failures.js';
 import { readText } from './input.js';
 import { facts, sections, table } from './output.js';
@@ -15,8 +16,7 @@ const goesOn = 'Some orders may be adopted: repeat `labops orders adopt`, which 
 
 /** Gives orders that exist already the product's references, one after the other. */
 export function adoptCommand(orders: Command, commandLine: CommandLine): void {
-  orders
-    .command('adopt')
+  withExample(orders.command('adopt'), commandLine.terminal, examples.adoptions)
     .description('give existing orders your references; nothing is ordered')
     .requiredOption('--file <path>', 'CSV, first line orderId,reference, without quotes; - reads standard input')
     .option('--dry-run', 'only show what would happen, as far as Temporal knows')

@@ -1,12 +1,14 @@
 import { Option, type Command } from 'commander';
 import type { CancelledPlacing, KitOrderHandle, WhichOrder } from '../order/order-handle.js';
 import type { OrderSelection, PolicyChange, WhichHandle } from '../order/orders.js';
+import { readWebUi } from '../config.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import type { RegisterCommand } from '../../protocol/order/messages.js';
 import type { PlaceKitOrderInput, PlacingState } from '../../protocol/order/placing-messages.js';
 import type { AcknowledgementOutcome, AttentionReason, OrderPhase, OrderState } from '../../protocol/order/state.js';
 import type { CommandLine } from './command-line.js';
+import { examples, withExample } from './body.js';
 import { NotAllChanged, UsageError } from './failures.js';
 import { adoptCommand } from './order-adoption.js';
 import { readObject, readText } from './input.js';
@@ -54,13 +56,14 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
       await commandLine.run(async ({ lab }) => {
         const state = await (await lab.orders.getHandle(which)).state();
         show(commandLine, state);
-        const source = 'chain' in state ? kitOrderId(state.rootOrderId) : placeKitOrderId(state.reference);
+        const source = workflowOf(state);
         if (await lab.notifications.isWaiting(source)) {
           commandLine.note(`Some of its notifications are undelivered: labops notifications show ${source}`);
         }
       });
     },
   );
+  openCommand(onOrder, commandLine);
   onOrder(
     'watch',
     'poll an order and print each state that differs from the one before, one per line, until it has ended',
@@ -68,7 +71,7 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
     const which = whichOrder(orderId, reference);
     await commandLine.watch((lab) => lab.orders.getHandle(which), orderLine);
   });
-  onOrder('register', 'register a kit with its patient')
+  withExample(onOrder('register', 'register a kit with its patient'), commandLine.terminal, examples.registration)
     .requiredOption('--file <path>', 'the registration as JSON, the body of the lab service; - reads standard input')
     .action(async (orderId: string | undefined, { reference, file }: ReferenceOption & { file: string }) => {
       const which = whichOrder(orderId, reference);
@@ -94,6 +97,24 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
   setPolicyCommand(orders, commandLine);
 }
 
+/** On a terminal with a browser, the address is opened. */
+function openCommand(onOrder: (name: string, description: string) => Command, commandLine: CommandLine): void {
+  onOrder(
+    'open',
+    "print the address of an order's workflow in the Web UI; on a terminal, open it in the browser",
+  ).action(async (orderId: string | undefined, { reference }: ReferenceOption) => {
+    const which = whichOrder(orderId, reference);
+    const webUi = readWebUi();
+    await commandLine.run(async ({ lab }) => {
+      const workflowId = workflowOf(await (await lab.orders.getHandle(which)).state());
+      const { namespace } = lab.temporal.options;
+      const address = `${webUi}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`;
+      commandLine.print({ address }, () => address);
+      if (!commandLine.json) commandLine.terminal.open(address);
+    });
+  });
+}
+
 /** It takes only an id: the current order of a reference may have changed when the command is repeated. */
 function resolveCommand(orders: Command, commandLine: CommandLine): void {
   orders
@@ -116,8 +137,7 @@ function resolveCommand(orders: Command, commandLine: CommandLine): void {
 }
 
 function setPolicyCommand(orders: Command, commandLine: CommandLine): void {
-  const command = orders
-    .command('set-policy')
+  const command = withExample(orders.command('set-policy'), commandLine.terminal, examples.policy)
     .description('change settings of the policy of running orders, and show which limits and reminders move')
     .requiredOption('--file <path>', 'the settings that change, as JSON; - reads standard input');
   // An order that is being placed has no policy to change yet.
@@ -163,8 +183,7 @@ async function printChanges(
 }
 
 function placeCommand(orders: Command, commandLine: CommandLine): void {
-  orders
-    .command('place')
+  withExample(orders.command('place'), commandLine.terminal, examples.order)
     .description('place an order, once for its reference, and wait until the lab service has accepted it')
     .requiredOption('--file <path>', 'the order as JSON: reference, kind, order, policy; - reads standard input')
     .option('--no-wait', 'return as soon as the placing is started')
@@ -247,6 +266,11 @@ async function command(
 
 function show(commandLine: CommandLine, state: OrderState | PlacingState | CancelledPlacing): void {
   commandLine.print(state, () => orderText(state));
+}
+
+/** The ID of the workflow that has this state. */
+function workflowOf(state: OrderState | PlacingState): string {
+  return 'chain' in state ? kitOrderId(state.rootOrderId) : placeKitOrderId(state.reference);
 }
 
 function whichOrder(orderId: string | undefined, reference: string | undefined): WhichHandle {

@@ -3,25 +3,52 @@
  * control characters, which a terminal would obey.
  */
 
+import { styleText } from 'node:util';
 import type { Attention } from '../../protocol/attention.js';
 
 type Cell = string | number | boolean | undefined;
 
-/** Columns as wide as their widest cell; a last column that is empty takes no room. */
-export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
+/**
+ * Columns as wide as their widest cell; a last column that is empty takes no room. A table that is wider than the terminal becomes a list of
+ * facts for each row.
+ *
+ * @param terminalWidth characters in a line; without a terminal there is no limit
+ */
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  terminalWidth = process.stdout.columns || Infinity,
+): string {
   const lines = [headings, ...rows].map((row) => headings.map((_, column) => printable(row[column])));
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ''))));
-  return lines
-    .map((line) => line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell))))
+  const padded = lines.map((line) =>
+    line.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell))),
+  );
+  if (rows.length > 0 && padded.some((line) => widthOf(line.join('  ').trimEnd()) > terminalWidth)) {
+    return sections(...rows.map((row) => facts(headings.map((heading, column) => [heading, row[column]]))));
+  }
+  const attention = headings.indexOf('Attention');
+  return padded
+    .map((line, index) =>
+      line.map((cell, column) => (index > 0 && column === attention && cell.trim() !== '' ? needsPerson(cell) : cell)),
+    )
     .map((line) => line.join('  ').trimEnd())
     .join('\n');
+}
+
+/** Yellow on a terminal that has colours, unless NO_COLOR is set. */
+function needsPerson(text: string): string {
+  return styleText('yellow', text, { stream: process.stdout });
 }
 
 /** `name  value`, one a line, without those that have no value. */
 export function facts(pairs: readonly (readonly [name: string, value: Cell])[]): string {
   const known = pairs.filter(([, value]) => value !== undefined && value !== '');
   const width = Math.max(0, ...known.map(([name]) => name.length));
-  return known.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}`).join('\n');
+  return known
+    .map(([name, value]) => [name, name.padEnd(width), printable(value)])
+    .map(([name, cell, value = '']) => `${cell}  ${name === 'Attention' ? needsPerson(value) : value}`)
+    .join('\n');
 }
 
 /** Parts of an answer with an empty line between them. */
@@ -61,7 +88,9 @@ export function timelineTable(timeline: readonly { at: string; what: string; by?
 
 /** Why a person should look. */
 export function attentionText(attention: readonly Attention<string>[]): string {
-  return attention.map(({ reason, since }) => `Attention: ${words(reason)} since ${moment(since)}`).join('\n');
+  return attention
+    .map(({ reason, since }) => needsPerson(`Attention: ${words(reason)} since ${moment(since)}`))
+    .join('\n');
 }
 
 /** The line that says what something waits for, and until when. */

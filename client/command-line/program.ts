@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { usualTaskQueue } from '../../protocol/task-queues.js';
 import { isProduction, readActor, requireActor } from '../config.js';
 import { appointmentCommands } from './appointments.js';
+import { completionCommand } from './completion.js';
 import { CommandLine, type Area, type Connect, type GlobalOptions } from './command-line.js';
 import { type ExitCode, exitCodes, UsageError } from './failures.js';
 import { linkCommands } from './links.js';
@@ -34,6 +35,7 @@ const areas: readonly Area[] = [
   rejectedEventCommands,
   reconcileCommand,
   workerCommands,
+  completionCommand,
 ];
 
 const about = `Operates the lab-operations worker. It connects to Temporal only, with Temporal's own settings:

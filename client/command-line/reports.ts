@@ -3,6 +3,7 @@ import type { CancelledSubmission, ReportHandle } from '../report/report-handle.
 import type { ReportSubmission, ReportSummary } from '../report/reports.js';
 import type { ReportState } from '../../protocol/report/messages.js';
 import type { CommandLine } from './command-line.js';
+import { examples, withExample } from './body.js';
 import { UsageError } from './failures.js';
 import { readObject } from './input.js';
 import { listCommand, ofReports } from './lists.js';
@@ -56,8 +57,7 @@ export function reportCommands(program: Command, commandLine: CommandLine): void
 }
 
 function submitCommand(reports: Command, commandLine: CommandLine): void {
-  reports
-    .command('submit')
+  withExample(reports.command('submit'), commandLine.terminal, examples.report)
     .description('submit a report, once for its reference, and wait until the worker has uploaded it')
     .requiredOption(
       '--file <path>',

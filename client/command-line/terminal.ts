@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
@@ -17,6 +18,8 @@ export interface Terminal {
   readFile(path: string): Promise<Uint8Array>;
   /** One line; with `hidden`, the input is not shown. */
   ask(question: string, options?: { hidden?: boolean }): Promise<string>;
+  /** Shows an address in the browser, if a person looks and there is one. */
+  open(address: string): void;
   /** Calls back for each Ctrl-C, which then does not end the process, until the function that this returns is called. */
   onInterrupt(listener: () => void): () => void;
 }
@@ -32,6 +35,13 @@ export const processTerminal: Terminal = {
     return () => process.off('SIGINT', listener);
   },
   readFile: (path) => readFile(path),
+  open: (address) => {
+    if (!process.stdout.isTTY) return;
+    const { [process.platform as string]: opener = 'xdg-open' } = { darwin: 'open', win32: 'explorer' };
+    spawn(opener, [address], { stdio: 'ignore', detached: true })
+      .on('error', () => undefined)
+      .unref();
+  },
   ask: async (question, { hidden = false } = {}) => {
     // Readline itself would write the question to the output of the typed text, which is discarded.
     if (hidden) process.stderr.write(question);

@@ -3,6 +3,7 @@ import type { WebhookPlace } from '../../service/management/webhooks.js';
 import type { WebhookChange, WebhookEndpoint } from '../../protocol/operators/webhook-endpoints.js';
 import type { LabOperations } from '../lab-operations.js';
 import type { CommandLine, Patience } from './command-line.js';
+import { examples, withExample } from './body.js';
 import { collect, count, readObject, readText } from './input.js';
 import { facts, moment, sections, table } from './output.js';
 
@@ -137,7 +138,11 @@ function changingCommands({ ofTeam, send, show, commandLine }: Area): void {
 }
 
 function headerCommands({ ofTeam, read, send, commandLine }: Area): void {
-  ofTeam('headers <webhook-id>', 'print the headers of deliveries, or replace them with --set-file')
+  withExample(
+    ofTeam('headers <webhook-id>', 'print the headers of deliveries, or replace them with --set-file'),
+    commandLine.terminal,
+    examples.headers,
+  )
     .option('--set-file <path>', 'replace all headers with a JSON object of names and values; - reads standard input')
     .action(async (webhookId: string, { setFile, ...place }: WebhookPlace & { setFile?: string }) => {
       if (setFile === undefined) {

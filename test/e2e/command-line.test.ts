@@ -123,6 +123,15 @@ describe('an order', () => {
     }
   });
 
+  test('has an address in the Web UI', async () => {
+    const { orderId, reference } = await placed();
+    const { namespace } = lab.rig;
+    const address = `https://ui.example.com/namespaces/${namespace}/workflows/kit-order%2F${orderId}`;
+    const env = { TEMPORAL_UI_URL: 'https://ui.example.com/' };
+    const opened = await labops(lab, ['orders', 'open', '--reference', reference], { env });
+    expect(opened).toEqual({ code: 0, stdout: `${address}\n`, stderr: '' });
+  });
+
   test('is listed by user, phase and attention, up to a limit', async () => {
     const { orderId } = await placed();
     const { userId = '', phase } = await json<OrderState>('orders', 'show', orderId);

@@ -12,6 +12,19 @@ describe('a table', () => {
     );
   });
 
+  test('that is wider than the terminal becomes a list of facts for each row', () => {
+    const [headings, rows] = [
+      ['Order', 'Reference'],
+      [
+        ['order-1', 'mine'],
+        ['order-22', 'yours'],
+      ],
+    ];
+    expect(table(headings, rows, 19)).toBe('Order     Reference\norder-1   mine\norder-22  yours');
+    const facts = ['Order      order-1', 'Reference  mine', '', 'Order      order-22', 'Reference  yours'];
+    expect(table(headings, rows, 18)).toBe(facts.join('\n'));
+  });
+
   test('shows no character that controls a terminal', () => {
     expect(table(['Status'], [['lost\u001B[2J\nall\r\u009B']])).toBe('Status\nlost·[2J·all··');
   });

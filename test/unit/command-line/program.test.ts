@@ -25,7 +25,11 @@ async function labops(line: string, terminal = new RecordedTerminal(), connect =
 }
 
 /** A client whose Temporal is nowhere. */
-const unconnected = () => new LabOperations(new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }));
+const unconnected = (deadline?: Deadline) =>
+  new LabOperations(
+    new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
+    deadline === undefined ? {} : { deadline },
+  );
 
 function leaves(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
@@ -93,6 +97,35 @@ describe('wrong usage exits with 2, prints nothing on standard output, and says 
     expect(inJson).toMatchObject({ code: 2, stdout: '' });
     const message = expect.any(String) as string;
     expect(JSON.parse(inJson.stderr)).toMatchObject({ error: { name: 'UsageError', message } });
+  });
+});
+
+describe('the example of a body', () => {
+  const bodies = [
+    'orders place --file',
+    'orders adopt --file',
+    'orders register order-1 --file',
+    'orders set-policy --all --file',
+    'links report --user user-1 --provider invented --file',
+    'reports submit --file',
+    'webhooks headers w-1 --org-id o --team-id t --environment sandbox --set-file',
+  ];
+
+  test.each(bodies)('is printed by `labops %s`, alone, and taken by it', async (line) => {
+    const { code, stdout, stderr } = await labops(`${line.split(' ').slice(0, 2).join(' ')} --example`);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const terminal = new RecordedTerminal({ files: { '-': stdout } });
+    const taken = await labops(`${line} - --timeout 1s`, terminal, async () => unconnected('1s'));
+    // It was sent, if only to a Temporal that is nowhere.
+    expect(taken.code).toBe(1);
+    expect(taken.stdout + taken.stderr).toMatch(/TemporalUnreachable|TimedOut|EncryptionRequired/);
+  });
+
+  test('is there for every command with a body', () => {
+    const withBody = commands.filter(({ options }) => options.some(({ long }) => /^--(set-)?file$/.test(long ?? '')));
+    expect(withBody.map(nameOf).toSorted()).toEqual(
+      bodies.map((line) => line.split(' ').slice(0, 2).join(' ')).toSorted(),
+    );
   });
 });
 
@@ -299,6 +332,7 @@ describe('Ctrl-C', () => {
     ].map((area) => `${area} show`),
     ...['orders', 'links', 'reports', 'appointments', 'match-reviews'].map((area) => `${area} watch`),
     ...['users receipt', 'users verify-receipt', 'links url', 'appointments slots', 'doctor', 'replay', 'migrate'],
+    ...['orders open', 'completion'],
   ];
 
   test('is left to the shell by no other command than those that only read', () => {

@@ -4,6 +4,8 @@ import type { Terminal } from '../../../client/command-line/terminal.js';
 export class RecordedTerminal implements Terminal {
   stdout = '';
   stderr = '';
+  /** How many addresses were shown in a browser. */
+  opened = 0;
   readonly isWatched: boolean;
   readonly canAsk: boolean;
   readonly asked: { question: string; hidden: boolean }[] = [];
@@ -45,6 +47,10 @@ export class RecordedTerminal implements Terminal {
   onInterrupt(listener: () => void): () => void {
     this.interrupted.add(listener);
     return () => this.interrupted.delete(listener);
+  }
+
+  open(): void {
+    this.opened += 1;
   }
 
   interrupt(): void {
