@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import * as errors from '../service/errors.js';
 import type { FailureDetails } from '../protocol/failure-details.js';
 import { usualSettling } from '../protocol/settling.js';
+import { present } from '../protocol/canonical-json.js';
 
 /*
  * Translates a failed call for a workflow, in one place: the failure's type, whether the call may be repeated, and how
@@ -126,10 +127,9 @@ function after(asked: number | undefined, settling = 0): Retry {
 function detailsOf(error: errors.ServiceError): FailureDetails {
   const { status, fields, serviceSentence: sentence } = error;
   return {
-    ...(status !== undefined && { status }),
+    ...present({ status, sentence }),
     ...retryAfterOf(error),
     fields: fields.map(({ field, message }) => ({ field, message })),
-    ...(sentence !== undefined && { sentence }),
   };
 }
 

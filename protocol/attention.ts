@@ -16,3 +16,12 @@ export interface RaisedAttention<Reason extends string> extends Attention<Reason
   /** Which time it is raised, from 1: one that comes again is another notification. */
   time: number;
 }
+
+/** A line of a timeline: what was reported, done or decided. */
+export interface HistoryEntry {
+  at: string;
+  /** Our own texts and the service's statuses and error types: nothing personal. */
+  what: string;
+  /** The actor of the command that did it. */
+  by?: string;
+}

@@ -10,6 +10,7 @@ import { heartbeating } from '../attempt.js';
 import { asFailures } from '../failures.js';
 import { connectionsOf, findConnection, type ConnectionFound, type ConnectionQuery } from './connections.js';
 import { hasEndpoint } from '../notifications/notifications.js';
+import { present } from '../../protocol/canonical-json.js';
 
 interface CreateLinkToken extends LinkPage {
   userId: string;
@@ -63,11 +64,13 @@ function tokenRequestOf(link: CreateLinkToken): LinkTokenRequest {
   const { userId, provider, redirectUrl, filterOnProviders, onError, onClose } = link;
   return {
     user_id: userId,
-    ...(provider !== undefined && { provider }),
-    ...(redirectUrl !== undefined && { redirect_url: redirectUrl }),
-    ...(filterOnProviders !== undefined && { filter_on_providers: filterOnProviders }),
-    ...(onError !== undefined && { on_error: onError }),
-    ...(onClose !== undefined && { on_close: onClose }),
+    ...present({
+      provider,
+      redirect_url: redirectUrl,
+      filter_on_providers: filterOnProviders,
+      on_error: onError,
+      on_close: onClose,
+    }),
   };
 }
 

@@ -10,6 +10,7 @@ import {
 import type { AnswerOf, TakenBy } from '../../protocol/operators/operator-calls.js';
 import type { RejectedEventEntry, ReplayRejectedEventsResult } from '../../protocol/operators/rejected-events.js';
 import { type ActivityDependencies, type WorkerStore, withStore } from '../dependencies.js';
+import { present } from '../../protocol/canonical-json.js';
 
 const usualLimit = 100;
 const longestReason = 500;
@@ -128,7 +129,6 @@ function entryOf(event: RejectedEvent): RejectedEventEntry {
     reason: reason.slice(0, longestReason),
     receivedAt,
     state,
-    ...(settledAt !== null && { settledAt }),
-    ...(discardReason !== null && { discardReason }),
+    ...present({ settledAt, discardReason }),
   };
 }

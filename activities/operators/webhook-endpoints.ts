@@ -9,6 +9,7 @@ import type { OneWebhook, WebhookChange, WebhookEndpoint } from '../../protocol/
 import { isFirstOfActivity } from '../attempt.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { asFailures } from '../failures.js';
+import { present } from '../../protocol/canonical-json.js';
 
 /** The fingerprint of the secret to replace, or the secret that is to replace it. */
 type WebhookRotation = OneWebhook & ({ before: string } | { secret: string });
@@ -191,9 +192,7 @@ function endpointOf(webhook: Webhook, encrypts: boolean): WebhookEndpoint {
     disabled: disabled === true,
     eventTypes: filter_types ?? [],
     ...(description != null && description !== '' && { description }),
-    ...(rate_limit != null && { rateLimit: rate_limit }),
-    ...(created_at != null && { createdAt: created_at }),
-    ...(updated_at != null && { updatedAt: updated_at }),
+    ...present({ rateLimit: rate_limit, createdAt: created_at, updatedAt: updated_at }),
   };
 }
 

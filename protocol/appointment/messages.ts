@@ -2,7 +2,7 @@ import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { EarlierRun } from '../signal-or-start.js';
 import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import type { OfActor } from '../actor.js';
-import type { Attention, RaisedAttention } from '../attention.js';
+import type { Attention, HistoryEntry, RaisedAttention } from '../attention.js';
 import type { AppointmentPolicy, ResolvedAppointmentPolicy } from './policy.js';
 
 /**
@@ -181,19 +181,11 @@ export interface AppointmentState {
   appointment?: AppointmentShown;
   waiting: { for: string; until?: string };
   attention: Attention<AppointmentAttentionReason>[];
-  timeline: AppointmentEntry[];
+  timeline: HistoryEntry[];
   /** Set once nothing is waited for any more. */
   outcome?: AppointmentOutcome;
   /** With `order_ended`: why. */
   order?: 'cancelled' | 'collected' | 'no_appointment';
-}
-
-interface AppointmentEntry {
-  at: string;
-  /** Our own texts and the service's statuses: nothing personal. */
-  what: string;
-  /** The actor of the command that did it. */
-  by?: string;
 }
 
 /** The last state. */

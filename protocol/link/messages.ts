@@ -1,6 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { OfActor } from '../actor.js';
-import type { Attention } from '../attention.js';
+import type { Attention, HistoryEntry } from '../attention.js';
 import type { LinkPolicy, ResolvedLinkPolicy } from './policy.js';
 import { linkProviderId } from '../ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
@@ -115,19 +115,11 @@ export interface LinkState {
   /** The consequence of the error. */
   consequence?: Consequence;
   attention: Attention<LinkAttentionReason>[];
-  timeline: LinkEntry[];
+  timeline: HistoryEntry[];
   /** Set once the link has ended. */
   outcome?: LinkOutcome;
   /** With `expired`: the step that the user did not take in time. */
   waitedFor?: 'password' | 'code' | 'link';
-}
-
-interface LinkEntry {
-  at: string;
-  /** In our own words and the service's error types: nothing personal. */
-  what: string;
-  /** The actor of the command that did it. */
-  by?: string;
 }
 
 /** The consequence of an error of the service: `consequences.ts` has the table. */

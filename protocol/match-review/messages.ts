@@ -1,7 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { MatchReviewReport } from '../../service/match-review/snapshot.js';
 import type { OfActor } from '../actor.js';
-import type { Attention } from '../attention.js';
+import type { Attention, HistoryEntry } from '../attention.js';
 import type { EarlierRun } from '../signal-or-start.js';
 import type { MatchReviewPolicy, ResolvedMatchReviewPolicy } from './policy.js';
 
@@ -114,7 +114,7 @@ export interface MatchReviewState {
   resolvedUserId?: string;
   waiting: { for: string; until?: string };
   attention: Attention<MatchReviewAttentionReason>[];
-  timeline: MatchReviewEntry[];
+  timeline: HistoryEntry[];
   /** Set once nothing is waited for any more. */
   outcome?: MatchReviewOutcome;
 }
@@ -126,14 +126,6 @@ export interface MatchReviewDecision {
   orderId?: string;
   userId?: string;
   /** Who made it. */
-  by?: string;
-}
-
-interface MatchReviewEntry {
-  at: string;
-  /** Our own texts and the service's statuses: nothing personal. */
-  what: string;
-  /** The actor of the command that did it. */
   by?: string;
 }
 

@@ -212,13 +212,8 @@ export function createAppointments(transport: Transport): Appointments {
       const call = { method: 'POST', path: '/v3/order/phlebotomy/appointment/availability' } as const;
       const body = checkedRequest(call, appointmentAddressSchema, address);
       const { startDate } = checkedRequest(call, availabilityFilterSchema, filter);
-      return transport.request({
-        ...call,
-        query: { start_date: startDate },
-        body,
-        options,
-        answer: availabilitySchema,
-      });
+      const query = { start_date: startDate };
+      return transport.request({ ...call, query, body, options, answer: availabilitySchema });
     },
     book: async (orderId, request, options) => {
       const call = { method: 'POST', path: `${appointmentPath}/book`, params: { order_id: orderId } } as const;

@@ -84,16 +84,10 @@ export function createManagementKeys(transport: Transport): ManagementKeys {
       return listByCursor(transport, call, ({ data }) => data.items);
     },
     create: async (orgId, request, options) => {
-      const call = { method: 'POST', path: managementKeysPath } as const;
+      const params = { org_id: orgId };
+      const call = { method: 'POST', path: managementKeysPath, params, auth: 'management', options } as const;
       const body = checkedRequest(call, createManagementKeyRequestSchema, request);
-      return transport.request({
-        ...call,
-        params: { org_id: orgId },
-        body,
-        auth: 'management',
-        options,
-        answer: createdManagementKeySchema,
-      });
+      return transport.request({ ...call, body, answer: createdManagementKeySchema });
     },
     delete: (orgId, keyId, options) =>
       transport.send({
@@ -235,18 +229,13 @@ export function createOrgLabAccounts(transport: Transport): OrgLabAccounts {
       }),
     setTeams: async (place, accountId, teamIds, options) => {
       const call = { method: 'PATCH', path: `${accountsPath}/{account_id}` } as const;
+      const params = { ...regionParams(place), account_id: accountId };
       const requestSchema = z.strictObject({ team_id_allowlist: z.array(requiredTextSchema) });
       const body = checkedRequest(call, requestSchema, { team_id_allowlist: [...teamIds] });
-      return transport.request({
-        ...call,
-        params: { ...regionParams(place), account_id: accountId },
-        body,
-        auth: 'management',
-        options,
-        answer: z
-          .looseObject({ lab_account: labAccountSchema.nullish() })
-          .transform((answer): LabAccount | undefined => answer.lab_account ?? undefined),
-      });
+      const answer = z
+        .looseObject({ lab_account: labAccountSchema.nullish() })
+        .transform((answered): LabAccount | undefined => answered.lab_account ?? undefined);
+      return transport.request({ ...call, params, body, auth: 'management', options, answer });
     },
   };
 }

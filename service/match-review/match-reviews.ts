@@ -121,15 +121,9 @@ export function createMatchReviews(transport: Transport): MatchReviews {
       return transport.request({ ...call, params: { raw_result_id: id }, body, options, answer: orderSchema });
     },
     resolve: async (id, request, options) => {
-      const call = { method: 'POST', path: `${path}/resolve` } as const;
+      const call = { method: 'POST', path: `${path}/resolve`, params: { raw_result_id: id }, options } as const;
       const body = checkedRequest(call, resolveRequestSchema, request);
-      return transport.request({
-        ...call,
-        params: { raw_result_id: id },
-        body,
-        options,
-        answer: reviewWith(id),
-      });
+      return transport.request({ ...call, body, answer: reviewWith(id) });
     },
   };
 }

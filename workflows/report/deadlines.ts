@@ -1,11 +1,12 @@
 import type { ReportAttentionReason } from '../../protocol/report/messages.js';
 import { type Moment, isDue, timeOf } from '../entity/alarm.js';
 import { doubled, longestOutage } from '../entity/spans.js';
-import { currentJob, type Job, outcomeOf, saidNothing, type ReportRun } from './job.js';
+import { currentJob, type Job, outcomeOf, type ReportRun } from './job.js';
 import { activities } from '../activity-options.js';
 import { loggedRefusal } from '../entity/commands.js';
 import { raise } from './announcements.js';
 import { recordAbsence, recordRead, recordUnsureAbsence } from './intake.js';
+import { recordNoAnswer } from '../entity/polling.js';
 
 /** How long a job may take, and when it is read though nothing was reported. Pure; time comes in as data. */
 
@@ -93,7 +94,7 @@ async function readJob(run: ReportRun): Promise<boolean> {
     return true;
   } catch (error) {
     loggedRefusal('parsing job could not be read', { jobId: job.jobId }, error);
-    saidNothing(job, timeOf(job));
+    recordNoAnswer(job, timeOf(job));
     return false;
   }
 }

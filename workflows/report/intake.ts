@@ -6,18 +6,10 @@ import { setPolicy } from '../entity/policy.js';
 import { isReference } from '../../protocol/ids.js';
 import type { ReportSubmitted } from '../../protocol/report/messages.js';
 import { announceClaim, raise } from './announcements.js';
-import {
-  learnFromRead,
-  learnFromWebhook,
-  outcomeOf,
-  reopen,
-  saidNothing,
-  withdrawEnding,
-  type Job,
-  type ReportRun,
-} from './job.js';
+import { learnFromRead, learnFromWebhook, outcomeOf, reopen, withdrawEnding, type Job, type ReportRun } from './job.js';
 import { type Reported, readReportSnapshot } from './reports.js';
 import { isObject } from '../../protocol/canonical-json.js';
+import { recordNoAnswer } from '../entity/polling.js';
 
 /** Takes a webhook in. Called by the signal's handler: it only records. */
 export function receiveSnapshot(run: ReportRun, reported: unknown): void {
@@ -89,5 +81,5 @@ export function recordAbsence(job: Job): void {
 /** A 404 that is not the service's own answer counts once a later read says the same. */
 export function recordUnsureAbsence(job: Job, now: number): void {
   if (noteAbsence(job, now)) recordAbsence(job);
-  else saidNothing(job, now);
+  else recordNoAnswer(job, now);
 }

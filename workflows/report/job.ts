@@ -15,6 +15,7 @@ import { type Attentive, nothingYet } from '../entity/attention.js';
 import type { EntityRun } from '../entity/loop.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
+import { answered, type Polled } from '../entity/polling.js';
 import { iso } from '../entity/spans.js';
 import { foldRead, foldWebhook, knownOf, type Reported } from './reports.js';
 import { carriedOn, firstVersion } from '../entity/versions.js';
@@ -23,7 +24,8 @@ import { carriedOn, firstVersion } from '../entity/versions.js';
  * Everything a `parsingJob` run knows: what was reported (`reported`, the fold) and what was decided on it. It is plain
  * JSON and goes through continue-as-new as it is.
  */
-export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionReason>>, Governed<ResolvedReportPolicy> {
+export interface Job
+  extends Outbox, Attentive<RaisedAttention<ReportAttentionReason>>, Governed<ResolvedReportPolicy>, Polled {
   version: number;
   jobId: string;
   policy: ResolvedReportPolicy;
@@ -38,12 +40,8 @@ export interface Job extends Outbox, Attentive<RaisedAttention<ReportAttentionRe
   reported: Reported;
   /** Waiting for a machine, or for a person: since when, in milliseconds since the epoch. */
   stage: { reviewing: boolean; since: number };
-  /** When something new was learnt, or the job was last read; milliseconds since the epoch. */
-  lookedAt: number;
   /** Since when the job is not found, by an answer that is not the service's own; milliseconds since the epoch. */
   absentSince?: number;
-  /** Reads since then that said nothing new. */
-  silentReads: number;
   /** Ids of what was announced of the job itself. */
   announced: string[];
   /** The phase that was announced last. */
@@ -79,6 +77,7 @@ export function openJob({ jobId, policy, carried }: ParsingJobInput, now: number
     stage: { reviewing: false, since: now },
     lookedAt: now,
     silentReads: 0,
+    unanswered: false,
     announced: [],
     ...nothingYet(),
     timeline: [],
@@ -110,15 +109,8 @@ export function learnFromWebhook(job: Job, snapshot: ReportSnapshot, now: number
 /** Folds a read in that was asked for when `asked` was all that was reported; says whether it brought anything new. */
 export function learnFromRead(job: Job, snapshot: ReportSnapshot, asked: Reported, now: number): boolean {
   const isNews = learn(job, foldRead(job.reported, snapshot, asked), now);
-  job.lookedAt = now;
-  job.silentReads = isNews ? 0 : job.silentReads + 1;
+  answered(job, isNews, now);
   return isNews;
-}
-
-/** A read that said nothing of the job. */
-export function saidNothing(job: Job, now: number): void {
-  job.lookedAt = now;
-  job.silentReads += 1;
 }
 
 function learn(job: Job, reported: Reported, now: number): boolean {
@@ -127,8 +119,7 @@ function learn(job: Job, reported: Reported, now: number): boolean {
   const { status = 'unknown', isReviewed, userId } = currentJob(job);
   if (userId !== undefined) job.userId ??= userId;
   if (saidBy(job) === before) return false;
-  job.lookedAt = now;
-  job.silentReads = 0;
+  answered(job, true, now);
   const reviewing = currentPhase(job) === 'in_review';
   if (reviewing !== job.stage.reviewing) job.stage = { reviewing, since: now };
   const last = job.timeline.at(-1);

@@ -1,9 +1,10 @@
 import ms from 'ms';
 import { describe, expect, test } from 'vitest';
 import { raise } from '../../../workflows/report/announcements.js';
-import { learnFromRead, learnFromWebhook, saidNothing } from '../../../workflows/report/job.js';
+import { learnFromRead, learnFromWebhook } from '../../../workflows/report/job.js';
 import { deadlineOf, giveUpAt, nextMoment, pollAt } from '../../../workflows/report/deadlines.js';
 import { began, handedOver, snapshot } from './jobs.js';
+import { recordNoAnswer } from '../../../workflows/entity/polling.js';
 
 test('news shortens the pause again', () => {
   const job = handedOver({ silentReads: 5 });
@@ -69,8 +70,8 @@ test('giving up waits for the next read, and for a day at most, if the service d
   job.lookedAt = givingUp - ms('1h');
   job.silentReads = 30;
   expect(nextMoment(job)).toEqual({ at: givingUp, name: 'give_up' });
-  saidNothing(job, givingUp);
+  recordNoAnswer(job, givingUp);
   expect(nextMoment(job)).toEqual({ at: givingUp + ms('6h'), name: 'read the job' });
-  saidNothing(job, givingUp + ms('20h'));
+  recordNoAnswer(job, givingUp + ms('20h'));
   expect(nextMoment(job)).toEqual({ at: givingUp + ms('24h'), name: 'give_up' });
 });

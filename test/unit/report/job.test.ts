@@ -10,11 +10,11 @@ import {
   openJob,
   outcomeOf,
   reopen,
-  saidNothing,
   type Job,
 } from '../../../workflows/report/job.js';
 import { caseFileOf, resultOf, stateOf } from '../../../workflows/report/view.js';
 import { began, counts, handedOver, snapshot, jobId, userId } from './jobs.js';
+import { recordNoAnswer } from '../../../workflows/entity/polling.js';
 
 function notified(job: Job): string[] {
   return job.outbox.map(({ id }) => id.slice(jobId.length + 1));
@@ -243,7 +243,7 @@ describe('what was reported of a job', () => {
     const job = openJob({ jobId }, began);
     learnFromRead(job, snapshot('started'), job.reported, began);
     expect(learnFromRead(job, snapshot('started'), job.reported, began + 5)).toBe(false);
-    saidNothing(job, began + 9);
+    recordNoAnswer(job, began + 9);
     expect(job).toMatchObject({ silentReads: 2, lookedAt: began + 9 });
     learnFromWebhook(job, snapshot('processing'), began + 10);
     expect(job).toMatchObject({ silentReads: 0, lookedAt: began + 10 });
