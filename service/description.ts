@@ -1,25 +1,26 @@
 import { z } from 'zod';
 
-/** A text of a form. The error follows the name of a setting or a field. */
+/* The kinds of values that fields and settings have. An error follows the name of the field or the setting. */
+
+const text = z.string({ error: ({ input }) => (input === undefined ? 'is missing' : 'is not a text') });
+
 export function word(pattern: RegExp, error: string) {
-  return z
-    .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'is not a text') })
-    .regex(pattern, { error });
+  return text.regex(pattern, { error });
 }
 
-export const webAddress = word(/^/, '').refine(isWebAddress, {
+export const webAddress = text.refine(isWebAddress, {
   error: 'is not an http or https address without credentials',
   abort: true,
 });
 
-export function isWebAddress(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password } = new URL(text);
+export function isWebAddress(given: string): boolean {
+  if (!URL.canParse(given)) return false;
+  const { protocol, username, password } = new URL(given);
   return /^https?:$/.test(protocol) && username + password === '';
 }
 
 /** An address that paths are appended to. */
-export const baseAddress = webAddress.refine((text) => !/[?#]/.test(text), { error: 'has a query or a fragment' });
+export const baseAddress = webAddress.refine((given) => !/[?#]/.test(given), { error: 'has a query or a fragment' });
 
 export const path = word(/^\/[^?#\s{}]*$/, 'is not a path that begins with a slash');
 
