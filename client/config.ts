@@ -80,7 +80,9 @@ export function readInstallation(env: Env = process.env): Installation | undefin
  */
 export function installationOf(given: Installation | undefined, env: Env = process.env): Installation {
   const installation = given ?? (isProduction(env) ? [''] : usualInstallation);
-  if (!installation.every(isInstallationName)) throw new InstallationInvalid(installation[0] === '');
+  // No compiler checks a backend in JavaScript.
+  const isList = Array.isArray(installation);
+  if (!isList || !installation.every(isInstallationName)) throw new InstallationInvalid(installation[0] === '');
   return installation;
 }
 
@@ -110,7 +112,7 @@ export function namesIn(list: string | undefined): string[] {
 /** The name of the installation is missing in production; or it, or a former one, breaks the rule: 1 to 32 letters, digits, dots, hyphens and underscores. */
 export class InstallationInvalid extends invalid(
   'InstallationInvalid',
-  "Give the option `installation` the worker's LABOPS_INSTALLATION; `LabOperations.connect` and the programs read that setting themselves.",
+  "Give the option `installation` a list with the worker's LABOPS_INSTALLATION; `LabOperations.connect` and the programs read that setting themselves.",
 ) {
   constructor(isMissing: boolean) {
     super(

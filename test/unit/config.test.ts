@@ -385,6 +385,10 @@ describe('the name of the installation', () => {
     expect(() => installationOf([name])).toThrow(InstallationInvalid);
   });
 
+  test('is refused if it is not a list', () => {
+    expect(() => installationOf('eu' as never)).toThrow(InstallationInvalid);
+  });
+
   test('is required of a backend in production', () => {
     expect(() => installationOf(undefined, { NODE_ENV: 'production' })).toThrow(InstallationInvalid);
     expect(installationOf(['eu'], { NODE_ENV: 'production' })).toEqual(['eu']);
