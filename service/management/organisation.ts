@@ -60,10 +60,10 @@ export interface ManagementKeys {
   delete(orgId: string, keyId: string, options?: CallOptions): Promise<void>;
 }
 
-const managementKeysPath = '/v1/org/{org_id}/management_key';
-const managementKeyPath = `${managementKeysPath}/{key_id}`;
+const keysPath = '/v1/org/{org_id}/management_key';
+const keyPath = `${keysPath}/{key_id}`;
 
-const managementKeyPageSchema = z.looseObject({
+const keyPageSchema = z.looseObject({
   data: fields.answeredList(managementKeySchema),
   next_cursor: fields.text,
 });
@@ -73,26 +73,19 @@ export function createManagementKeys(transport: Transport): ManagementKeys {
     list: (orgId, filter = {}, options) => {
       const params = { org_id: orgId };
       const query = { team_id: filter.teamId, role: filter.role };
-      const call = {
-        path: managementKeysPath,
-        params,
-        query,
-        auth: 'management',
-        options,
-        answer: managementKeyPageSchema,
-      } as const;
+      const call = { path: keysPath, params, query, auth: 'management', options, answer: keyPageSchema } as const;
       return listByCursor(transport, call, ({ data }) => data.items);
     },
     create: async (orgId, request, options) => {
       const params = { org_id: orgId };
-      const call = { method: 'POST', path: managementKeysPath, params, auth: 'management', options } as const;
+      const call = { method: 'POST', path: keysPath, params, auth: 'management', options } as const;
       const body = checkedRequest(call, createManagementKeyRequestSchema, request);
       return transport.request({ ...call, body, answer: createdManagementKeySchema });
     },
     delete: (orgId, keyId, options) =>
       transport.send({
         method: 'DELETE',
-        path: managementKeyPath,
+        path: keyPath,
         params: { org_id: orgId, key_id: keyId },
         auth: 'management',
         options,
@@ -154,9 +147,9 @@ export interface TeamApiKeys {
   delete(place: OrgRegion, keyIds: readonly string[], options?: CallOptions): Promise<DeletedTeamApiKeys>;
 }
 
-const teamApiKeysPath = '/v1/org/{org_id}/team_api_keys/{env}/{region}';
+const apiKeysPath = '/v1/org/{org_id}/team_api_keys/{env}/{region}';
 
-const teamApiKeyPageSchema = z.looseObject({
+const apiKeyPageSchema = z.looseObject({
   api_keys: fields.answeredList(teamApiKeySchema),
   next_cursor: fields.text,
 });
@@ -166,24 +159,17 @@ export function createTeamApiKeys(transport: Transport): TeamApiKeys {
     list: (place, filter = {}, options) => {
       const params = regionParams(place);
       const query = { team_id: filter.teamId };
-      const call = {
-        path: teamApiKeysPath,
-        params,
-        query,
-        auth: 'management',
-        options,
-        answer: teamApiKeyPageSchema,
-      } as const;
+      const call = { path: apiKeysPath, params, query, auth: 'management', options, answer: apiKeyPageSchema } as const;
       return listByCursor(transport, call, (page) => page.api_keys.items);
     },
     create: async (place, request, options) => {
-      const call = { method: 'POST', path: teamApiKeysPath } as const;
+      const call = { method: 'POST', path: apiKeysPath } as const;
       const body = checkedRequest(call, createTeamApiKeyRequestSchema, request);
       const params = regionParams(place);
       return transport.request({ ...call, params, body, auth: 'management', options, answer: teamApiKeySchema });
     },
     delete: async (place, keyIds, options) => {
-      const call = { method: 'DELETE', path: teamApiKeysPath } as const;
+      const call = { method: 'DELETE', path: apiKeysPath } as const;
       // Without an id the service would be asked to delete nothing, or everything.
       if (keyIds.length === 0) throw new RequestInvalid(call, [{ field: 'keyIds', message: 'must name a key' }]);
       return transport.request({
