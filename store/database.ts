@@ -93,7 +93,7 @@ export function storeFailure(error: unknown): StoreFailed {
   const code = codeOf(first);
   if (code === undefined || !isSqlState(code)) return new StoreFailed(`The database failed: ${first.message}`, code);
   const remedy =
-    code === missingRight ? ' (`labops migrate` gives lab_worker, lab_ingress and lab_reader their rights)' : '';
+    code === missingRight ? ' (`labops migrate` gives the roles of deploy/database-roles.sql their rights)' : '';
   const reason = loggableStates.test(code) ? `: ${first.message}${remedy}` : '';
   return new StoreFailed(`The database refused a statement (SQLSTATE ${code})${reason}`, code);
 }

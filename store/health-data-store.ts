@@ -1,3 +1,4 @@
+import { AuditTrail } from './audit-trail.js';
 import { canonicalId } from '../service/canonical-id.js';
 import type { HealthDataRead } from '../service/webhooks/health-data.js';
 import { accept, type Acceptance, setAside } from './message-acceptance.js';
@@ -51,6 +52,7 @@ export async function openStore(place: StorePlace, options: StoreOptions = {}): 
 /** Health data of users, and the events that could not be handled. Every method may reject with StoreFailed. */
 export class HealthDataStore extends HealthDataReader {
   readonly rejected: RejectedEvents;
+  readonly audit: AuditTrail;
   readonly #database: Database;
   readonly #transactions: UserTransactions;
   readonly #hashes: ReferenceHashes;
@@ -63,6 +65,7 @@ export class HealthDataStore extends HealthDataReader {
     this.#hashes = new ReferenceHashes(referenceKeys);
     const rejected = new RejectedEvents(database);
     this.rejected = rejected;
+    this.audit = new AuditTrail(database);
     const chores: Chore[] = [() => forgetOldMessages(database), () => rejected.expire(rejectedEventsDays)];
     this.#housekeeping = new Housekeeping(chores);
   }

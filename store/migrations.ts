@@ -1,3 +1,4 @@
+import { auditTable } from './audit-trail.js';
 import type { Database, Transaction } from './database.js';
 import { giveRights } from './roles.js';
 import {
@@ -20,6 +21,7 @@ const migrations = [
   { name: '0004-expired-events', sql: expiredEvents },
   { name: '0005-take-message', sql: takeMessage },
   { name: '0006-one-spelling-of-users', sql: oneSpellingOfUsers },
+  { name: '0007-audit-trail', sql: auditTable },
 ];
 
 export const migrationNames: readonly string[] = migrations.map(({ name }) => name);

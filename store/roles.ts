@@ -1,8 +1,11 @@
 import type { Transaction } from './database.js';
 
+/** A writer reads what it needs to go on with its chain, and to store nothing twice: hashes. Nobody but the owner changes or removes a row. */
+const appendable = 'insert, select (writer, sequence, hash, event)';
+
 /**
  * The roles of deploy/database-roles.sql, and what each may do with each table: what its process's statements need. The ingress, which
- * strangers reach, reads neither streams nor the content of rejected events, and neither makes nor removes a tombstone.
+ * strangers reach, reads neither streams nor the content of rejected events, and neither makes nor removes a tombstone. It has nothing to do with the audit trail.
  */
 const rights = {
   lab_ingress: {
@@ -29,7 +32,11 @@ const rights = {
     received_messages: 'select, insert, delete',
     rejected_events: 'select, insert, update, delete',
     deleted_users: 'select, insert, update',
+    audit_trail: appendable,
   },
+  lab_codec: { migrations: 'select', audit_trail: appendable },
+  // What a crash lost is added by `labops audit verify`.
+  lab_auditor: { migrations: 'select', audit_trail: 'select, insert', audit_checkpoints: 'select' },
   lab_reader: {
     summaries: 'select',
     samples: 'select',

@@ -19,7 +19,7 @@ export function commandsPage(): string {
   );
   const everywhere = [
     '## Every command',
-    'doctor takes only `--json` of these, and replay and migrate none.',
+    'doctor takes only `--json` of these, and replay, migrate and audit none.',
     list(program.options),
   ];
   return `${[intro.trimEnd(), ...sections, ...everywhere].join('\n\n')}\n`;

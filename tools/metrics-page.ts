@@ -3,7 +3,13 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { watchFleet } from '../workers/monitoring/fleet.js';
 import { watchReconciliation } from '../workers/monitoring/last-reconciliation.js';
-import { observeActivities, observeCalls, observeConversions, observeWebhooks } from '../workers/monitoring/metrics.js';
+import {
+  observeActivities,
+  observeAudit,
+  observeCalls,
+  observeConversions,
+  observeWebhooks,
+} from '../workers/monitoring/metrics.js';
 import { watchRejectedEvents } from '../workers/monitoring/store-health.js';
 import { table } from './doc-text.js';
 
@@ -45,6 +51,7 @@ While the workflows cannot be counted, the last numbers are shown for 10 minutes
     declare(registry) {
       observeCalls(registry);
       observeActivities(registry);
+      observeAudit(registry, () => 0);
     },
   },
   {

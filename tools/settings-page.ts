@@ -36,7 +36,7 @@ The connection to Temporal has the standard settings: TEMPORAL_ADDRESS (default 
 TEMPORAL_API_KEY, TEMPORAL_TLS…, or a profile in its TOML file.
 
 Secrets can be in files: \`<setting>_FILE\` is the path of a file that holds the value. Worker, ingress, codec server
-and \`labops doctor\`, \`replay\` and \`migrate\` read them for these; the rest of \`labops\` and \`LabOperations.connect\` read
+and \`labops doctor\`, \`replay\`, \`migrate\` and \`audit\` read them for these; the rest of \`labops\` and \`LabOperations.connect\` read
 LABOPS_ENCRYPTION_KEYS_FILE and TEMPORAL_API_KEY_FILE.
 Both are read again, the first every thirty seconds, the second every ten, so these keys can be replaced without a restart. Everything
 else is read once, at start.

@@ -10,16 +10,19 @@ import {
   EncryptionKeyUnknown,
   isEncrypted,
   keyIdOf,
+  workflowIdOf,
   PayloadNotAuthentic,
 } from '../client/encryption/payload-codec.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import type { LiveKeys } from '../client/encryption/live-keys.js';
+import { auditHashes, type AuditWriter, startAuditWriter } from './audit-writer.js';
 import { liveKeys, undecryptedName } from './encryption.js';
 import { type CodecServerConfig, readCodecServerConfig } from './settings/config.js';
 import { boundedServer, closeWithin, type HttpLimits, httpLimits, listen } from './listening.js';
 import { createLog } from './log.js';
 import { observeConversions } from './monitoring/metrics.js';
 import { answerReadiness, type Monitoring, type Readiness, startMonitoring } from './monitoring/server.js';
+import { type StoreAccess, storeOnDemand } from '../store/store-access.js';
 import { isProgram, runProgram, shutdownRequested } from './process.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
@@ -53,7 +56,10 @@ export async function startCodecServer(
   const ready = async (): Promise<Readiness> => ({ status: isStopping ? 'stopping' : 'ready' });
   monitoring?.watch({ ready });
   const keys = await liveKeys(config, log);
-  const app = routes(config, log, { limits, ready, monitoring, codec: readableCodec(keys ?? config.keyRing) });
+  const store = trailStore(config);
+  const hashes = auditHashes({ ...config, keys });
+  const audit = store && startAuditWriter('codec-server', { store, hashes, log, registry: monitoring?.registry });
+  const app = routes(config, log, { limits, ready, monitoring, audit, codec: readableCodec(keys ?? config.keyRing) });
   const { host, port, shutdownGraceSeconds } = config;
   const url = await listen(app, { host, port, settings: { host: 'CODEC_HOST', port: 'CODEC_PORT' } });
   return {
@@ -62,8 +68,18 @@ export async function startCodecServer(
       isStopping = true;
       keys?.stop();
       await closeWithin(app, shutdownGraceSeconds * 1000);
+      await audit?.close();
+      await store?.close();
     },
   };
+}
+
+/** Of the database it uses the audit trail alone, one statement at a time. Who has none does not load the drivers. */
+function trailStore({ databaseUrl }: CodecServerConfig): StoreAccess | undefined {
+  if (databaseUrl === undefined) return undefined;
+  return storeOnDemand(async () =>
+    (await import('../store/health-data-store.js')).openStore({ databaseUrl, poolSize: 1 }),
+  );
 }
 
 const directions = ['encode', 'decode'] as const;
@@ -74,6 +90,7 @@ interface Serving {
   ready: () => Promise<Readiness>;
   codec: PayloadCodec;
   monitoring: Monitoring | undefined;
+  audit: AuditWriter | undefined;
 }
 
 /** The codec for people: what cannot be decrypted says so, and one payload that somebody forged does not hide a whole history. */
@@ -99,7 +116,7 @@ function readableCodec(keys: KeyRing | LiveKeys): PayloadCodec {
 }
 
 function routes(config: CodecServerConfig, log: Logger, serving: Serving): FastifyInstance {
-  const { limits, ready, monitoring, codec } = serving;
+  const { limits, ready, monitoring, codec, audit } = serving;
   const app = boundedServer(limits, { bodyLimit });
   const count = monitoring && observeConversions(monitoring.registry);
   app.get('/health', () => ({ status: 'up' }));
@@ -127,10 +144,17 @@ function routes(config: CodecServerConfig, log: Logger, serving: Serving): Fasti
         const converted = await (direction === 'encode'
           ? codec.encode(payloads, placeOf(request))
           : codec.decode(payloads));
-        const keyIds = keyIdsOf(
-          direction === 'encode' ? converted : payloads.filter((_, n) => isReadable(converted[n])),
-        );
-        log.info({ direction, payloads: converted.length, keyIds, ...userOf(config, request) }, 'converted');
+        const shown = direction === 'encode' ? converted : payloads.filter((_, n) => isReadable(converted[n]));
+        const facts = { payloads: converted.length, keyIds: keyIdsOf(shown) };
+        const { user } = userOf(config, request);
+        log.info({ direction, ...facts, ...(user !== undefined && { user }) }, 'converted');
+        audit?.record({
+          action: `codec.${direction}`,
+          ...(user !== undefined && { actor: user }),
+          subjects: shown.map(workflowIdOf).filter((id) => id !== ''),
+          outcome: 'done',
+          details: facts,
+        });
         return { payloads: converted.map(jsonOf) };
       },
     });

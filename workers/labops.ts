@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 
 /*
- * `labops` of the repository and of the image: that of the client's package, and `doctor`, `replay` and `migrate`, which need the worker's settings.
+ * `labops` of the repository and of the image: that of the client's package, and `doctor`, `replay`, `migrate` and `audit`, which need the worker's settings.
  * Each is loaded only if it runs: together they take twice as long to start.
  */
 
@@ -19,5 +19,9 @@ if (args[command] === 'replay') {
 if (args[command] === 'migrate') {
   const [{ migrate }, { runProgram }] = await Promise.all([import('./migrate.js'), import('./process.js')]);
   await runProgram(() => migrate(args.toSpliced(command, 1)));
+}
+if (args[command] === 'audit') {
+  const [{ audit }, { runProgram }] = await Promise.all([import('./audit.js'), import('./process.js')]);
+  await runProgram(() => audit(args.toSpliced(command, 1)));
 }
 await import('../client/command-line/labops.js');

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { Client } from '@temporalio/client';
 import { DefaultLogger, makeTelemetryFilterString, type ReplayResult, Runtime, Worker } from '@temporalio/worker';
+import { auditSinks } from './audit-writer.js';
 import { workflowBundle } from './bundle.js';
 import { readWorkerConfig } from './settings/config.js';
 import { dataConverterOf, markingUnencrypted } from './encryption.js';
@@ -103,11 +104,9 @@ async function replaySample(count: number): Promise<void> {
     const client = new Client({ connection, namespace, ...conversion });
     const bundle = await workflowBundle('readable');
     // The SDK's type does not have the namespace, which payloads are bound to, but its replayer takes it.
-    const options = {
-      namespace,
-      workflowBundle: bundle,
-      ...markingUnencrypted(conversion ?? {}, config.encryption, log),
-    };
+    const marking = markingUnencrypted(conversion ?? {}, config.encryption, log);
+    const sinks = { ...marking.sinks, ...auditSinks() };
+    const options = { namespace, workflowBundle: bundle, ...marking, sinks };
     const replays = await replayOpen(client, config.taskQueue, options, count);
     for (const line of linesOf(replays)) process.stdout.write(`${line}\n`);
     const differing = replays.flatMap((replay) => replay.differing).length;

@@ -17,6 +17,7 @@ import { addressAndWay } from '../client/temporal-connection.js';
 import { connectionFault } from '../client/reachability.js';
 import { connectionRemedy } from '../client/temporal-errors.js';
 import { proxyFor } from '../service/http/proxy.config.js';
+import { auditHashes, auditSinks, startAuditWriter } from './audit-writer.js';
 import type { LiveKeys } from '../client/encryption/live-keys.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import { activityDependencies } from './worker/activity-dependencies.js';
@@ -96,15 +97,22 @@ async function poll(
   const schedule = await ensureReconcileSchedule(client, config, log);
   const dependencies = activityDependencies(config, client, log, { store, registry: monitoring?.registry, tracing });
   warnOfGaps(dependencies, log);
+  const hashes = auditHashes({ ...config, keys });
+  const audit =
+    store && hashes.keyId !== undefined
+      ? startAuditWriter('worker', { store, hashes, log, registry: monitoring?.registry })
+      : undefined;
   const shutdownGraceMs = config.shutdownGraceSeconds * 1000;
   const failures = config.keyRing ? 'encoded' : 'readable';
   const quiet = temporalLogger(log.child({}, { level: 'warn' })); // webpack's report is long
+  const marking = markingUnencrypted(conversion, config.encryption, log);
   const options: WorkerOptions & { taskQueue: string } = {
     connection,
     namespace,
     taskQueue: config.taskQueue,
     ...(config.queues.polls.includes('main') && { workflowBundle: await workflowBundle(failures, quiet) }),
-    ...markingUnencrypted(conversion, config.encryption, log),
+    ...marking,
+    sinks: { ...marking.sinks, ...auditSinks(audit) },
     ...tracing?.worker,
     identity: workerIdentity(config.keyRing !== undefined),
     activities: takingMarkedInput(createActivities(dependencies)),
@@ -118,6 +126,7 @@ async function poll(
   const unfollow = followApiKey(connection, config.temporal, log);
   const health = observe(workers, { connection, client, config, log }, observing);
   const ended = runToEnd(workers, async () => {
+    await audit?.close();
     await Promise.all([dependencies.service.close(), store?.close(), schedule.stop(), health.settled()]);
     unfollow();
     keys?.stop();

@@ -1,4 +1,5 @@
 import type { WorkflowInterceptors } from '@temporalio/workflow';
+import { CommandAudit } from './command-audit.js';
 import { RecordedSteps } from './entity/steps.js';
 import { InputRefusal } from './input-refusal.js';
 import { tracePassing } from './tracing.js';
@@ -9,7 +10,7 @@ export function interceptors(): WorkflowInterceptors {
   const refusal = new InputRefusal();
   const steps = new RecordedSteps();
   return {
-    inbound: [steps, refusal, inbound],
+    inbound: [steps, new CommandAudit(), refusal, inbound],
     outbound: [outbound],
     internals: [new UnstartedEventsRefusal(), steps, refusal],
   };

@@ -1,6 +1,6 @@
-import { createHash, createPublicKey, sign, type KeyObject } from 'node:crypto';
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
+import { signJws } from '../../service/jws.js';
 import type { LabService } from '../../service/lab-service.js';
 import type { DeletionReceipt, Reading, Remaining, ErasedHistories } from '../../protocol/deletion/messages.js';
 import type { ActivityDependencies } from '../dependencies.js';
@@ -30,13 +30,13 @@ export function receiptActivities(dependencies: Given) {
       const { userId, requestedAt, deletedAt, histories } = deletion;
       const [iss] = service.installation;
       const found = await findings(dependencies, deletion);
-      const receipt = signed(key, {
+      const said: DeletionReceipt = {
         ...{ version: 1, iss, sub: userId, iat: Math.floor(Date.now() / 1000), requestedAt, deletedAt },
         erasedHistories: histories === 'kept' ? histories : histories.erased.length,
         found,
         remains: await remaining(dependencies, deletion, found),
-      });
-      return { receipt };
+      };
+      return { receipt: signJws(key, said) };
     },
   };
 }
@@ -142,15 +142,4 @@ async function retention(temporal: Client): Promise<string> {
   return 'seconds' in read && read.seconds > 0
     ? `${Math.ceil((read.seconds * 1000) / day)} days after`
     : "the namespace's retention (not readable) after";
-}
-
-function signed(key: KeyObject, receipt: DeletionReceipt): string {
-  const { crv, x } = createPublicKey(key).export({ format: 'jwk' });
-  // The key's thumbprint, RFC 7638.
-  const kid = createHash('sha256')
-    .update(JSON.stringify({ crv, kty: 'OKP', x }))
-    .digest('base64url');
-  const parts = [{ alg: 'EdDSA', kid }, receipt].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
-  const input = parts.join('.');
-  return `${input}.${sign(null, Buffer.from(input), key).toString('base64url')}`;
 }

@@ -163,4 +163,5 @@ function workerCommands(program: Command): void {
     .command('migrate')
     .description(`bring the tables of health data, and the rights of its roles, up to date ${where}`)
     .action(refuse('migrate'));
+  program.command('audit').description(`list, export and verify the audit trail ${where}`).action(refuse('audit'));
 }

@@ -97,6 +97,11 @@ export function keyIdOf({ metadata }: Payload): string {
   return textOf(metadata?.[keyIdName]);
 }
 
+/** The workflow that an encrypted payload is bound to; empty if it belongs to the namespace. Authentic once it was decrypted. */
+export function workflowIdOf({ metadata }: Payload): string {
+  return textOf(metadata?.[workflowIdName]);
+}
+
 function keyOf(payload: Payload, ring: KeyRing): EncryptionKey | undefined {
   const id = keyIdOf(payload);
   return ring.find((key) => key.id === id);

@@ -1,5 +1,5 @@
-import { createPublicKey, verify } from 'node:crypto';
 import type { DeletionReceipt } from '../../protocol/deletion/messages.js';
+import { verifiedPayload } from '../../service/jws.js';
 import { ReceiptInvalid } from './errors.js';
 
 /**
@@ -10,24 +10,7 @@ import { ReceiptInvalid } from './errors.js';
  * @throws ReceiptInvalid
  */
 export function verifyReceipt(receipt: string, publicKey: string): DeletionReceipt {
-  const [header = '', payload = '', signature = '', ...more] = receipt.trim().split('.');
-  try {
-    const key = createPublicKey(publicKey);
-    const signed = Buffer.from(signature, 'base64url');
-    const { alg } = JSON.parse(textOf(header)) as { alg?: unknown };
-    const isSigned =
-      key.asymmetricKeyType === 'ed25519' &&
-      alg === 'EdDSA' &&
-      more.length === 0 &&
-      signed.toString('base64url') === signature &&
-      verify(null, Buffer.from(`${header}.${payload}`), key, signed);
-    if (isSigned) return JSON.parse(textOf(payload)) as DeletionReceipt;
-  } catch {
-    // A key or a receipt in another form.
-  }
-  throw new ReceiptInvalid('The receipt is not signed with this key, or was changed');
-}
-
-function textOf(part: string): string {
-  return Buffer.from(part, 'base64url').toString();
+  const said = verifiedPayload(receipt, publicKey);
+  if (said === undefined) throw new ReceiptInvalid('The receipt is not signed with this key, or was changed');
+  return said as DeletionReceipt;
 }

@@ -8,6 +8,7 @@ const settingsOfFile: Record<string, readonly string[]> = {
   'dist/workers/codec-server.js': settingsOf.codecServer,
   'dist/workers/single-process.js': settingsOf.singleProcess,
   'dist/workers/migrate.js': settingsOf.migration,
+  'dist/workers/audit.js': settingsOf.audit,
 };
 
 /** Read by the SDK, like every setting of the connection to Temporal. */

@@ -70,7 +70,10 @@ async function onPostgres(url: string): Promise<Started> {
   const ingress = await openStore(as('lab_ingress', place), { referenceKeys });
   const worker = await openStore(as('lab_worker', place), { referenceKeys });
   const reader = openHealthData(as('lab_reader', place));
+  const auditor = await openStore(as('lab_auditor', place));
   const callers = [
+    // Reads and writes.
+    { caller: auditor, calls: ['audit'] },
     { caller: ingress, calls: ['accept', 'setAside', 'wasTaken', 'rememberMessage', 'standing', 'streamStanding'] },
     { caller: reader, calls: ['summaries', 'samples', 'workoutStream', 'connections', 'historyNotices'] },
   ];
@@ -82,7 +85,7 @@ async function onPostgres(url: string): Promise<Started> {
     },
   });
   const end = async () => {
-    await Promise.all([ingress.close(), worker.close(), reader.close()]);
+    await Promise.all([ingress, worker, reader, auditor].map((each) => each.close()));
   };
   return { place, store, end };
 }

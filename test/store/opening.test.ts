@@ -153,6 +153,7 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
       '0004-expired-events',
       '0005-take-message',
       '0006-one-spelling-of-users',
+      '0007-audit-trail',
     ]);
     await client.end();
     await Promise.all(stores.map((store) => store.close()));

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { AuditChain, AuditHashes, verifyChains } from '../../store/audit-trail.js';
 import { openHealthData } from '../../store/health-data-reader.js';
 import { openStore } from '../../store/health-data-store.js';
 import { migrationNames } from '../../store/migrations.js';
@@ -9,7 +10,7 @@ import { migrateDatabase, TablesOutdated } from '../../store/schema-state.js';
 import { storeOf } from '../../workers/health-data.js';
 import { installCommand } from '../rig/postgres.js';
 import { startProgram } from '../rig/processes.js';
-import { as, newDatabase } from '../rig/stores.js';
+import { as, newDatabase, referenceKeys } from '../rig/stores.js';
 import { activity, glucose, receive, sample, source } from './received.js';
 
 const postgresUrl = inject('postgresUrl');
@@ -47,7 +48,7 @@ async function openedAs(role: string, place: Place) {
 describe.skipIf(postgresUrl === undefined)(`the roles of deploy/database-roles.sql, on PostgreSQL${note}`, () => {
   test('get their rights with the tables, and again each time', async () => {
     const place = await newDatabase(postgresUrl ?? '');
-    const roles = ['lab_ingress', 'lab_reader', 'lab_worker'];
+    const roles = ['lab_auditor', 'lab_codec', 'lab_ingress', 'lab_reader', 'lab_worker'];
     expect(await migrateDatabase(place.databaseUrl)).toEqual({ applied: migrationNames, roles });
     expect(await migrateDatabase(place.databaseUrl)).toEqual({ applied: [], roles });
   });
@@ -62,7 +63,8 @@ describe.skipIf(postgresUrl === undefined)(`the roles of deploy/database-roles.s
     const lacking = await labops({ DATABASE_URL: as('lab_worker', place).databaseUrl });
     expect(lacking).toEqual([1, expect.stringMatching(/The database lacks 0001-tables.+ Run `labops migrate` with/)]);
     const done = await labops({ DATABASE_URL: place.databaseUrl });
-    const said = /Tables: applied 0001-tables.+\.\nRights: lab_ingress, lab_reader, lab_worker\.\n$/;
+    const said =
+      /Tables: applied 0001-tables.+\.\nRights: lab_auditor, lab_codec, lab_ingress, lab_reader, lab_worker\.\n$/;
     expect(done).toEqual([0, expect.stringMatching(said)]);
     const unset = await labops({ DATABASE_URL: undefined });
     expect(unset).toEqual([2, expect.stringMatching(/DATABASE_URL is missing: set it to that of the user who owns/)]);
@@ -80,7 +82,7 @@ describe.skipIf(postgresUrl === undefined)(`the roles of deploy/database-roles.s
 
   test('can create nothing, and the reader can read neither rejected events nor who was deleted', async () => {
     const place = await migrated();
-    for (const role of ['lab_ingress', 'lab_reader', 'lab_worker']) {
+    for (const role of ['lab_auditor', 'lab_codec', 'lab_ingress', 'lab_reader', 'lab_worker']) {
       const create = run(as(role, place), 'create table health_data.more (id text)');
       await expect(create, role).rejects.toMatchObject({ code: '42501' });
     }
@@ -123,6 +125,31 @@ describe.skipIf(postgresUrl === undefined)(`the roles of deploy/database-roles.s
       await expect(run(as('lab_ingress', place), `delete from health_data.${table}`)).rejects.toMatchObject({
         code: '42501',
       });
+    }
+  });
+
+  test('the audit trail is appended to by worker and codec server, read by auditors alone, and changed by nobody', async () => {
+    const place = await migrated();
+    const hashes = new AuditHashes(() => referenceKeys);
+    const entry = { at: '2026-01-05T10:00:00.123Z', action: 'a', subjects: ['s'], outcome: 'done', event: 'e' };
+    for (const role of ['lab_worker', 'lab_codec', 'lab_auditor']) {
+      const [store, chain] = [await openedAs(role, place), new AuditChain(role, hashes)];
+      await store.audit.append(chain, [{ ...entry, event: role }, entry]);
+      await store.audit.append(chain, [{ ...entry, event: `${role}/2` }]);
+    }
+    const auditor = await openedAs('lab_auditor', place);
+    expect(await verifyChains(auditor.audit.chains(), hashes)).toEqual({ rows: 7, writers: 3, faults: [] });
+    const refused = { code: '42501' };
+    for (const role of ['lab_worker', 'lab_codec', 'lab_auditor', 'lab_ingress', 'lab_reader']) {
+      for (const change of [`update health_data.audit_trail set outcome = 'x'`, 'delete from health_data.audit_trail'])
+        await expect(run(as(role, place), change), role).rejects.toMatchObject(refused);
+      if (role === 'lab_auditor') continue;
+      const read = run(as(role, place), 'select actor from health_data.audit_trail');
+      await expect(read, role).rejects.toMatchObject(refused);
+    }
+    for (const role of ['lab_ingress', 'lab_reader']) {
+      const insert = run(as(role, place), 'insert into health_data.audit_trail select * from health_data.audit_trail');
+      await expect(insert, role).rejects.toMatchObject(refused);
     }
   });
 

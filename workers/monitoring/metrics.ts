@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ActivityObserver } from '../../activities/dependencies.js';
 import { type AnswerName, answers } from '../../client/webhooks/answers.js';
 import type { RequestObserver } from '../../client/webhooks/endpoint.js';
@@ -143,4 +143,25 @@ export function observeConversions(registry: Registry): (direction: 'encode' | '
   });
   for (const direction of ['encode', 'decode']) requests.inc({ direction, status: '200' }, 0);
   return (direction, status) => requests.inc({ direction, status: String(status) });
+}
+
+/**
+ * For the writer of the audit trail.
+ * @param oldestMilliseconds since when the oldest row waits; 0 if none does
+ */
+export function observeAudit(registry: Registry, oldestMilliseconds: () => number): { lost: (rows: number) => void } {
+  const lost = new Counter({
+    name: 'labops_audit_lost_total',
+    help: 'Rows of the audit trail that could not be written: the database did not answer for too long, or until the process ended.',
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'labops_audit_waiting_seconds',
+    help: 'For how long the oldest row of the audit trail has waited to be written; usually less than a second.',
+    registers: [registry],
+    collect() {
+      this.set(oldestMilliseconds() / 1000);
+    },
+  });
+  return { lost: (rows) => lost.inc(rows) };
 }

@@ -48,6 +48,8 @@ const workerAndIngress = {
 
 const worker = {
   ...workerAndIngress,
+  /** The keys of the audit trail. Default: `keyRing`. */
+  auditKeys: 'AUDIT_KEYS',
   environment: 'SERVICE_ENVIRONMENT',
   allowsPlaintext: 'ALLOW_PLAINTEXT',
   service: {
@@ -108,6 +110,9 @@ const ingress = {
 const codecServer = {
   ...everyProcess,
   keyRing: 'LABOPS_ENCRYPTION_KEYS',
+  /** Of the audit trail. Without it requests are only logged. */
+  databaseUrl: 'DATABASE_URL',
+  auditKeys: 'AUDIT_KEYS',
   port: 'CODEC_PORT',
   host: 'CODEC_HOST',
   allowedOrigins: 'CODEC_ALLOWED_ORIGINS',
@@ -127,6 +132,15 @@ const singleProcess = {
   healthDataPort: 'HEALTH_DATA_PORT',
 } as const;
 
+/** `labops audit`. */
+const audit = {
+  databaseUrl: 'DATABASE_URL',
+  keyRing: 'LABOPS_ENCRYPTION_KEYS',
+  auditKeys: 'AUDIT_KEYS',
+  /** Signs heads and checkpoints. */
+  receiptKey: 'RECEIPT_KEY',
+} as const;
+
 /** Of the user who owns the tables: the other processes need not know it. */
 const migration = { databaseUrl: 'DATABASE_URL' } as const;
 
@@ -137,6 +151,7 @@ export const settingsOf = {
   codecServer: namesIn(codecServer),
   singleProcess: namesIn(singleProcess),
   migration: namesIn(migration),
+  audit: namesIn(audit),
 };
 
 export type WorkerConfig = ReturnType<typeof readWorkerConfig>;
@@ -231,6 +246,16 @@ export function readMigrationConfig(env: Env = process.env) {
   const { databaseUrl, warnings } = read(migration, env);
   if (databaseUrl !== undefined) return { databaseUrl, warnings };
   throw new ConfigInvalid([faultOf('DATABASE_URL', 'is missing', 'set it to that of the user who owns the tables')]);
+}
+
+/** @throws ConfigInvalid if `labops audit` has no database or no keys */
+export function readAuditConfig(env: Env = process.env) {
+  const { databaseUrl, keyRing, auditKeys = keyRing, ...config } = read(audit, env);
+  if (databaseUrl !== undefined && auditKeys) return { ...config, databaseUrl, auditKeys };
+  throw new ConfigInvalid([
+    ...(databaseUrl === undefined ? [faultOf('DATABASE_URL', 'is missing', 'set it to that of lab_auditor')] : []),
+    ...(auditKeys ? [] : [faultOf('AUDIT_KEYS', 'is missing')]),
+  ]);
 }
 
 type Env = Readonly<Record<string, string | undefined>>;

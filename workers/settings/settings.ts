@@ -132,7 +132,7 @@ export const settings = {
     description:
       'set the PostgreSQL database for health data and rejected events, postgres://user:password@host:5432/name, or ' +
       'HEALTH_DATA=off to keep none',
-    more: '[Health data](health-data.md) describes its tables.',
+    more: '[Health data](health-data.md) describes its tables. The codec server only writes to the [audit trail](operations.md#the-audit-trail) there.',
     without:
       'the ingress counts health data and rejected events without keeping them, and deletions do not become final',
     isSecret: true,
@@ -142,6 +142,14 @@ export const settings = {
       'set <key id>:<32 bytes in base64>, the same for worker and ingress; separate several with commas, the newest first',
     more: 'By these keys the database recognises your own id of a deleted user. They let the ingress have [an encryption key of its own](operations.md#an-ingress-that-can-decrypt-little).',
     without: 'LABOPS_ENCRYPTION_KEYS serve for this as well',
+    isSecret: true,
+  }),
+  AUDIT_KEYS: keyRing.optional().meta({
+    description:
+      'set <key id>:<32 bytes in base64>, the same for worker, codec server and `labops audit`; separate several with commas, the newest first',
+    more: 'The [audit trail](operations.md#the-audit-trail) is verified by these keys: keep each as long as its rows.',
+    without:
+      'LABOPS_ENCRYPTION_KEYS serve for this as well, and must be kept as long; without either there is no audit trail',
     isSecret: true,
   }),
   HEALTH_DATA: onOff.meta({

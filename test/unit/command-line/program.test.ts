@@ -88,6 +88,7 @@ describe('wrong usage exits with 2, prints nothing on standard output, and says 
     ['replay --open 200', /is part of the worker, not of this package/],
     ['doctor', /is part of the worker, not of this package/],
     ['migrate', /is part of the worker, not of this package/],
+    ['audit', /is part of the worker, not of this package/],
   ])('labops %s', async (line, said) => {
     const { code, stdout, stderr } = await labops(line);
     expect(code).toBe(2);
@@ -332,7 +333,7 @@ describe('Ctrl-C', () => {
     ].map((area) => `${area} show`),
     ...['orders', 'links', 'reports', 'appointments', 'match-reviews'].map((area) => `${area} watch`),
     ...['users receipt', 'users verify-receipt', 'links url', 'appointments slots', 'doctor', 'replay', 'migrate'],
-    ...['orders open', 'completion'],
+    ...['orders open', 'completion', 'audit'],
   ];
 
   test('is left to the shell by no other command than those that only read', () => {

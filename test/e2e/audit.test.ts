@@ -1,0 +1,149 @@
+import { readFile } from 'node:fs/promises';
+import { Client } from 'pg';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { placingStopId } from '../../protocol/ids.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
+import { migrateDatabase } from '../../store/schema-state.js';
+import { audit } from '../../workers/audit.js';
+import { findPostgres, startPostgres } from '../rig/postgres.js';
+import { as, newDatabase } from '../rig/stores.js';
+import { labopsProcess } from './labops.js';
+import { encryptionKeys, patience, stack } from './stack.js';
+
+/* The audit trail of a deployment: worker, database and `labops audit`, each with its own role. */
+
+const auditKeys = `audit:${Buffer.from('an-invented-audit-key---32-bytes').toString('base64')}`;
+const postgres = await findPostgres();
+const place = { databaseUrl: '' };
+const worker: Record<string, string> = { AUDIT_KEYS: auditKeys };
+beforeAll(async () => {
+  if (postgres === undefined) return;
+  const server = await startPostgres(postgres);
+  Object.assign(place, await newDatabase(server.url));
+  await query(await readFile(new URL('../../deploy/database-roles.sql', import.meta.url), 'utf8'));
+  await migrateDatabase(place.databaseUrl);
+  Object.assign(worker, { DATABASE_URL: as('lab_worker', place).databaseUrl, HEALTH_DATA: '' });
+  return async () => {
+    await lab.worker.stop();
+    await server.stop();
+  };
+});
+const lab = stack({ encryptionKeys, worker });
+
+const labopsAudit = (...args: string[]) =>
+  labopsProcess(lab, ['audit', ...args], {
+    env: {
+      ...{ DATABASE_URL: as('lab_auditor', place).databaseUrl, AUDIT_KEYS: auditKeys },
+      LABOPS_ENCRYPTION_KEYS: encryptionKeys,
+    },
+  });
+
+/** In this process, because it is asked again and again. */
+async function rowsOf(subject: string): Promise<string[]> {
+  let shown = '';
+  const terminal = { out: (text: string) => void (shown += text), err: (text: string) => void (shown += text) };
+  const env = { DATABASE_URL: as('lab_auditor', place).databaseUrl, AUDIT_KEYS: auditKeys };
+  expect(await audit(['export', '--subject', subject], env, terminal), shown).toBe(0);
+  const rows = shown.split('\n').filter((line) => line !== '');
+  return rows.map((line) => {
+    const { actor, action, outcome } = JSON.parse(line) as { actor: string | null; action: string; outcome: string };
+    return `${actor ?? '-'} ${action} ${outcome}`;
+  });
+}
+
+/** As the owner. */
+async function query(sql: string): Promise<unknown[]> {
+  const client = new Client(place.databaseUrl);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe.skipIf(postgres === undefined)('the audit trail', () => {
+  test('has each command once, though the worker was killed and another replays the history', async () => {
+    const { orderId, userId } = await lab.place();
+    const [nurse, doctor] = [lab.labs.as('nurse-7'), lab.labs.as('doctor-3')];
+    await (await nurse.orders.getHandle({ orderId })).setPolicy({ shippingDeadline: '8d' });
+    await expect.poll(() => rowsOf(userId), patience).toEqual(['nurse-7 kitOrder.setPolicy done']);
+    await lab.worker.stop('SIGKILL');
+    await lab.startWorker();
+    await (await doctor.orders.getHandle({ orderId })).cancel();
+    const both = ['nurse-7 kitOrder.setPolicy done', 'doctor-3 kitOrder.cancel done'];
+    await expect.poll(() => rowsOf(userId), patience).toEqual(both);
+    expect(await rowsOf(`kit-order/${orderId}`)).toEqual(both);
+    const { code, stdout } = await labopsAudit('verify');
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+ rows of 2 writers: intact\n$/)]);
+  });
+
+  test('outlives the final deletion of a person, and does not say who it was', async () => {
+    const { orderId, userId, reference, handle } = await lab.place();
+    await handle.cancel();
+    await handle.result();
+    const policy = { ...resolvePolicy('deletion'), grace: 1_000 };
+    const deletion = await lab.labs.as('nurse-7').users.requestDeletion({ userId, policy });
+    expect(await deletion.result()).toMatchObject({ outcome: 'deleted' });
+    const all = ['- kitOrder.cancel done', 'nurse-7 deleteUser.request done', '- deleteUser deleted'];
+    await expect.poll(() => rowsOf(userId), patience).toEqual(all);
+    const text = JSON.stringify(await query('select * from health_data.audit_trail'));
+    for (const id of [orderId, userId, reference]) expect(text).not.toContain(id);
+    const { stdout } = await labopsAudit('list', '--subject', userId);
+    expect(stdout.split('\n')[1]).toMatch(/^\S+Z {2}nurse-7 {2}deleteUser\.request {2}done$/);
+  });
+});
+
+describe.skipIf(postgres === undefined)('what the trail has lost', () => {
+  const added = async (since: Date) => {
+    const { code, stdout } = await labopsAudit('verify', '--histories', since.toISOString());
+    expect(code, stdout).toBe(0);
+    return /^(\d+) of (\d+) commands were missing/.exec(stdout)?.slice(1);
+  };
+  const begun = new Date();
+
+  test('is added from the histories, and nothing that it has is added again', async () => {
+    const { orderId, userId } = await lab.place();
+    const nurse = lab.labs.as('nurse-7');
+    await (await nurse.orders.getHandle({ orderId })).setPolicy({ shippingDeadline: '8d' });
+    await nurse.placing.stop({ reason: 'invented' });
+    await lab.labs.as('doctor-3').placing.resume();
+    await expect(nurse.rejectedEvents.discard('17', 'invented')).rejects.toThrow('no rejected event 17');
+    await expect.poll(async () => (await added(begun))?.[0], patience).toBe('0');
+    await lab.worker.stop();
+    await lab.startWorker({ DATABASE_URL: '', HEALTH_DATA: 'off' });
+    const before = new Date();
+    await (await nurse.orders.getHandle({ orderId })).setPolicy({ shippingDeadline: '9d' });
+    const refusal = (await lab.labs.as('doctor-3').orders.getHandle({ orderId })).resolveProblem('wait', { orderId });
+    await expect(refusal).rejects.toThrow('has missed no deadline');
+    await nurse.placing.stop({ reason: 'invented' });
+    await lab.labs.as('doctor-3').placing.resume();
+    await expect(nurse.rejectedEvents.discard('17', 'invented')).rejects.toThrow('HEALTH_DATA');
+    await expect.poll(async () => (await added(before))?.[1], patience).toBe('6');
+    expect(await added(begun)).toMatchObject(['0', expect.anything()]);
+    expect((await rowsOf(userId)).toSorted()).toEqual(
+      [
+        'doctor-3 kitOrder.resolveProblem NothingToResolve',
+        'nurse-7 kitOrder.setPolicy done',
+        'nurse-7 kitOrder.setPolicy done',
+      ].toSorted(),
+    );
+    const stops = await rowsOf(placingStopId(lab.rig.taskQueue));
+    expect(stops.slice(3)).toEqual(stops.slice(0, 3));
+    expect(stops.slice(0, 3).toSorted()).toEqual([
+      '- stopPlacing done',
+      'doctor-3 stopPlacing.resume done',
+      'nurse-7 stopPlacing started',
+    ]);
+  });
+});
+
+test('`labops audit` names what is missing, and what is unknown', async () => {
+  const unset = { DATABASE_URL: undefined, AUDIT_KEYS: undefined, LABOPS_ENCRYPTION_KEYS: undefined };
+  const { code, stderr } = await labopsProcess(lab, ['audit', 'list'], { env: unset });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/DATABASE_URL is missing.+AUDIT_KEYS is missing/s)]);
+  for (const args of [['shred'], ['list', '--from', 'yesterday'], ['list', 'more'], []]) {
+    const refused = await labopsAudit(...args);
+    expect([refused.code, refused.stderr], args.join(' ')).toEqual([2, expect.stringMatching(/Usage: labops audit/)]);
+  }
+});

@@ -1,0 +1,162 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { Client } from 'pg';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { parseKeyRing } from '../../client/encryption/key-ring.js';
+import { createPayloadCodec } from '../../client/encryption/payload-codec.js';
+import { AuditChain, AuditHashes } from '../../store/audit-trail.js';
+import { openStore } from '../../store/health-data-store.js';
+import { migrateDatabase } from '../../store/schema-state.js';
+import { audit } from '../../workers/audit.js';
+import { startCodecServer } from '../../workers/codec-server.js';
+import { createLog } from '../../workers/log.js';
+import { StartFailed } from '../../workers/process.js';
+import { readCodecServerConfig } from '../../workers/settings/config.js';
+import { as, newDatabase } from '../rig/stores.js';
+
+/* `labops audit` as an operator runs it: heads that are kept, rows that are old, and what was tampered with. */
+
+const postgresUrl = inject('postgresUrl');
+const keys = `audit:${Buffer.from('an-invented-audit-key---32-bytes').toString('base64')}`;
+const hashes = new AuditHashes(() => parseKeyRing(keys));
+const pem = (key: { export: (options: never) => unknown }, type: string) =>
+  String(key.export({ format: 'pem', type } as never));
+
+async function deployment() {
+  const place = await newDatabase(postgresUrl ?? '');
+  await migrateDatabase(place.databaseUrl);
+  const folder = await mkdtemp(join(tmpdir(), 'audit-'));
+  const [owner, store] = [new Client(place.databaseUrl), await openStore(as('lab_worker', place))];
+  await owner.connect();
+  onTestFinished(async () => {
+    await Promise.all([owner.end(), store.close(), rm(folder, { recursive: true })]);
+  });
+  const signing = generateKeyPairSync('ed25519');
+  const file = async (name: string, text: string): Promise<string> => {
+    await writeFile(join(folder, name), text);
+    return join(folder, name);
+  };
+  const env = { AUDIT_KEYS: keys, RECEIPT_KEY: pem(signing.privateKey, 'pkcs8') };
+  const run = async (databaseUrl: string, args: string[], more: Record<string, string | undefined>) => {
+    let shown = '';
+    const out = (text: string) => void (shown += text);
+    try {
+      const code = await audit(args, { ...env, DATABASE_URL: databaseUrl, ...more }, { out, err: out });
+      return [code, shown] as const;
+    } catch (error) {
+      if (error instanceof StartFailed) return [1, `${shown}${error.message}`] as const;
+      throw error;
+    }
+  };
+  return {
+    ...{ store, file },
+    publicKey: await file('public.pem', pem(signing.publicKey, 'spki')),
+    codecUrl: as('lab_codec', place).databaseUrl,
+    tamper: (sql: string) => owner.query(sql.replaceAll('audit_', 'health_data.audit_')),
+    asAuditor: (args: string[], more = {}) => run(as('lab_auditor', place).databaseUrl, args, more),
+    asOwner: (args: string[], more = {}) => run(place.databaseUrl, args, more),
+  };
+}
+
+const entry = (at: string) => ({ at, action: 'kitOrder.cancel', subjects: [], outcome: 'done' });
+const recently = () => new Date().toISOString();
+const longAgo = '2019-01-05T10:00:00.000Z';
+
+describe.skipIf(postgresUrl === undefined)('`labops audit`, on PostgreSQL', () => {
+  test('removes what is older than six years, after which the rest and what was exported before are intact', async () => {
+    const { store, file, publicKey, asAuditor, asOwner, tamper } = await deployment();
+    await store.audit.append(new AuditChain('ended', hashes), [entry(longAgo), entry(longAgo)]);
+    const going = new AuditChain('going', hashes);
+    await store.audit.append(going, [entry(longAgo), entry(longAgo), entry(recently()), entry(longAgo)]);
+    const [code, heads] = await asAuditor(['heads']);
+    expect(code).toBe(0);
+    const kept = await file('heads', heads);
+
+    expect(await asAuditor(['remove'])).toEqual([1, expect.stringMatching(/permission denied/)]);
+    expect(await asOwner(['remove'])).toEqual([0, expect.stringMatching(/6 rows of 2 writers: intact\n4 rows from/)]);
+    await store.audit.append(going, [entry(recently())]);
+    const offline = { RECEIPT_KEY: undefined };
+    const verified = ['verify', '--heads', kept, '--key', publicKey];
+    expect(await asAuditor(verified, offline)).toEqual([0, '3 rows of 1 writers: intact\n']);
+    expect(await asOwner(['remove'])).toEqual([0, expect.stringMatching(/\n0 rows from/)]);
+    expect(await asAuditor(['verify'], offline)).toEqual([1, expect.stringMatching(/give the public key as --key/)]);
+
+    // What was exported is not a checkpoint, and nobody without the key makes one.
+    await tamper(`delete from audit_trail where writer = 'going' and sequence = 3`);
+    expect(await asAuditor(['verify'])).toEqual([1, expect.stringMatching(/^going, row 3: removed\n2 rows .+ NOT/)]);
+    expect(await asOwner(['remove'])).toEqual([1, expect.stringMatching(/Nothing was removed/)]);
+    for (const forged of [heads.trim(), 'a.b.c']) {
+      await tamper(`insert into audit_checkpoints (signed) values ('${forged}')`);
+      expect(await asAuditor(['verify'])).toEqual([1, expect.stringMatching(/last checkpoint is not signed/i)]);
+    }
+    await tamper('delete from audit_checkpoints');
+    expect(await asAuditor(['verify'])).toEqual([1, expect.stringMatching(/^going, rows 1 to 3: removed\n/)]);
+  });
+
+  test('finds by signed heads that a chain was cut, and takes no others', async () => {
+    const { store, file, asAuditor, tamper } = await deployment();
+    await store.audit.append(new AuditChain('a', hashes), [entry(recently()), entry(recently())]);
+    const [, heads] = await asAuditor(['heads']);
+    await tamper(`delete from audit_trail where sequence = 2`);
+    expect(await asAuditor(['verify'])).toEqual([0, '1 rows of 1 writers: intact\n']);
+    const verify = async (text: string) => asAuditor(['verify', '--heads', await file('heads', text)]);
+    expect(await verify(heads)).toEqual([1, 'a, row 2: removed\n1 rows of 1 writers: NOT intact\n']);
+    const [header, , signature] = heads.split('.');
+    const other = Buffer.from(JSON.stringify({ kind: 'labops audit heads', chains: {} })).toString('base64url');
+    expect(await verify(`${header}.${other}.${signature}`)).toEqual([1, expect.stringMatching(/is not signed with/)]);
+    expect(await asAuditor(['verify', '--heads', '/nowhere'])).toEqual([1, expect.stringMatching(/ENOENT/)]);
+  });
+
+  test('shows what the codec server has decoded: for whom, how much, with which keys, and of which workflow', async () => {
+    const { codecUrl, asAuditor } = await deployment();
+    const ring = `payloads:${randomBytes(32).toString('base64')}`;
+    const config = readCodecServerConfig({
+      ...{ LABOPS_ENCRYPTION_KEYS: ring, CODEC_PORT: '0', CODEC_USER_HEADER: 'X-Forwarded-User' },
+      ...{ DATABASE_URL: codecUrl, AUDIT_KEYS: keys },
+    });
+    const server = await startCodecServer(config, createLog('silent', 'test'));
+    const workflowId = 'kit-order/invented';
+    const place = { type: 'workflow', namespace: 'default', workflowId } as const;
+    const secret = defaultPayloadConverter.toPayload('Testperson Imaginary');
+    const payloads = await createPayloadCodec(parseKeyRing(ring)).encode([secret, secret], place);
+    const base64 = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString('base64');
+    const json = payloads.map(({ metadata, data }) => ({
+      metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [name, base64(value)])),
+      data: base64(data),
+    }));
+    const decoded = await fetch(`${server.url}/decode`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'X-Forwarded-User': 'auditor@example.com' },
+      body: JSON.stringify({ payloads: json }),
+    });
+    expect(decoded.status).toBe(200);
+    await server.close();
+    const [, shown] = await asAuditor(['list', '--subject', workflowId]);
+    expect(shown).toMatch(
+      /^\S+Z {2}auditor@example\.com {2}codec\.decode {2}done {2}\{"payloads":2,"keyIds":\["payloads"\]\}\n$/,
+    );
+    const [, rows] = await asAuditor(['export']);
+    expect(rows).not.toMatch(/invented|Testperson/);
+  });
+
+  test('adds reads that were recorded elsewhere, each once, or says which line is not one', async () => {
+    const { file, asAuditor } = await deployment();
+    const at = '2026-01-05T10:00:00.123Z';
+    const line = (more: object) => JSON.stringify({ at, what: 'labops orders show', ...more });
+    const lines = [line({ actor: 'nurse-7', subject: 'order-1' }), line({ what: 'orders.results' })];
+    const reads = async (all: string[]) => asAuditor(['import', await file('reads', `${all.join('\n')}\n`)]);
+    expect(await reads(lines)).toEqual([0, '2 of 2 reads are added\n']);
+    expect(await reads([...lines, line({ subject: 'order-2' })])).toEqual([0, '1 of 3 reads are added\n']);
+    const refused = /Line 2 of \S+ is not a record of a read: nothing was added/;
+    for (const wrong of ['{', '{}', line({ at: 'today' }), line({ what: 'Invented\nPerson' })])
+      expect(await reads([line({ subject: 'order-3' }), wrong])).toEqual([1, expect.stringMatching(refused)]);
+    expect(await asAuditor(['list', '--subject', 'order-1'])).toEqual([
+      0,
+      '2026-01-05T10:00:00Z  nurse-7  read labops orders show  done\n',
+    ]);
+    expect(await asAuditor(['verify'])).toEqual([0, '3 rows of 2 writers: intact\n']);
+  });
+});

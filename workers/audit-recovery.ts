@@ -1,0 +1,131 @@
+import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
+import type { temporal } from '@temporalio/proto';
+import { isActor } from '../protocol/actor.js';
+import { deleteUserName } from '../protocol/deletion/messages.js';
+import { operatorCallName, operatorCalls } from '../protocol/operators/operator-calls.js';
+import { resumeSignal, stopPlacingName } from '../protocol/placing-stop.js';
+import { labUserIdKey } from '../protocol/search-attributes.js';
+import { isObject } from '../protocol/canonical-json.js';
+import type { AuditEntry } from '../store/audit-trail.js';
+
+type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
+type Failure = temporal.api.failure.v1.IFailure;
+type Payloads = temporal.api.common.v1.IPayloads;
+
+/**
+ * The commands since a time, from the histories that Temporal still has, as `workflows/command-audit.ts` reported them: a worker that ended,
+ * or whose database was down for too long, may have lost them. What was refused before it was recorded is in no history.
+ *
+ * @param since ISO 8601
+ */
+export async function* commandsInHistories(client: Client, since: string): AsyncGenerator<AuditEntry> {
+  const query = `ExecutionStatus = 'Running' OR CloseTime >= '${new Date(since).toISOString()}'`;
+  for await (const run of client.workflow.list({ query })) {
+    for (const entry of await commandsOf(client, run)) if (Date.parse(entry.at) >= Date.parse(since)) yield entry;
+  }
+}
+
+async function commandsOf(client: Client, run: WorkflowExecutionInfo): Promise<AuditEntry[]> {
+  const { workflowId, runId, type } = run;
+  const commands: AuditEntry[] = [];
+  const user = run.typedSearchAttributes.get(labUserIdKey);
+  const add = (event: HistoryEvent, action: string, outcome: string, id: string, given?: unknown): void => {
+    const { by, id: about } = isObject(given) ? given : {};
+    commands.push({
+      at: timeOf(event),
+      action,
+      ...(isActor(by) && { actor: by }),
+      outcome,
+      subjects: [
+        workflowId,
+        ...(user === undefined ? [] : [user]),
+        ...(type === operatorCallName && typeof about === 'string' ? [about] : []),
+      ],
+      details: { from: 'history' },
+      event: `${runId}/${id}`,
+    });
+  };
+  const read = (payloads: Payloads | null | undefined) => firstOf(client, payloads);
+  let input: unknown;
+  const updates = new Map<string, { name: string; given: unknown }>();
+  for (const event of await eventsOf(client, workflowId, runId)) {
+    const {
+      workflowExecutionStartedEventAttributes: started,
+      workflowExecutionUpdateAcceptedEventAttributes: accepted,
+      workflowExecutionUpdateCompletedEventAttributes: updated,
+      workflowExecutionSignaledEventAttributes: signaled,
+    } = event;
+    if (started && [operatorCallName, stopPlacingName].includes(type)) {
+      input = await read(started.input);
+      if (type === stopPlacingName) add(event, type, 'started', 'start', input);
+    }
+    if (accepted) {
+      const { meta, input: update } = accepted.acceptedRequest ?? {};
+      updates.set(meta?.updateId ?? '', { name: update?.name ?? '', given: await read(update?.args) });
+    }
+    const update = updates.get(updated?.meta?.updateId ?? '');
+    if (updated && update) {
+      const outcome = outcomeOf(updated.outcome?.failure);
+      add(event, `${type}.${update.name}`, outcome, updated.meta?.updateId ?? '', update.given);
+    }
+    if (signaled && type === stopPlacingName && signaled.signalName === resumeSignal.name)
+      add(event, `${type}.${resumeSignal.name}`, 'done', resumeSignal.name, await read(signaled.input));
+    const end = await endOf(event, read);
+    if (end === undefined) continue;
+    const outcome = end.failure === undefined ? 'done' : outcomeOf(end.failure);
+    if (type === operatorCallName) add(event, nameOf(type, input), outcome, 'end', input);
+    if (type === stopPlacingName) add(event, type, outcome, 'end');
+    if (type === deleteUserName) add(event, type, outcomeIn(end.result) ?? outcome, 'end');
+  }
+  return commands;
+}
+
+async function endOf(
+  { workflowExecutionCompletedEventAttributes: done, workflowExecutionFailedEventAttributes: failed }: HistoryEvent,
+  read: (payloads: Payloads | null | undefined) => Promise<unknown>,
+): Promise<{ result?: unknown; failure?: Failure } | undefined> {
+  if (done) return { result: await read(done.result) };
+  return failed ? { failure: failed.failure ?? {} } : undefined;
+}
+
+async function eventsOf(client: Client, workflowId: string, runId: string): Promise<readonly HistoryEvent[]> {
+  try {
+    return (await client.workflow.getHandle(workflowId, runId).fetchHistory()).events ?? [];
+  } catch (error) {
+    // A deletion has erased it since it was listed.
+    if (error instanceof WorkflowNotFoundError) return [];
+    throw error;
+  }
+}
+
+/** Undefined if it cannot be decrypted: then nobody knows who it was. */
+async function firstOf(client: Client, payloads: Payloads | null | undefined): Promise<unknown> {
+  const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
+  try {
+    let [first] = payloads?.payloads ?? [];
+    for (const codec of payloadCodecs.toReversed()) if (first) [first] = await codec.decode([first]);
+    return first && payloadConverter.fromPayload(first);
+  } catch {
+    return undefined;
+  }
+}
+
+function nameOf(type: string, input: unknown): string {
+  const name = isObject(input) ? input['do'] : undefined;
+  return typeof name === 'string' && Object.hasOwn(operatorCalls, name) ? `${type}.${name}` : type;
+}
+
+function outcomeIn(result: unknown): string | undefined {
+  const outcome = isObject(result) ? result['outcome'] : undefined;
+  return typeof outcome === 'string' ? outcome : undefined;
+}
+
+function outcomeOf(failure: Failure | null | undefined): string {
+  if (!failure) return 'done';
+  if (failure.canceledFailureInfo) return 'cancelled';
+  return failure.applicationFailureInfo?.type || 'failed';
+}
+
+function timeOf({ eventTime }: HistoryEvent): string {
+  return new Date(Number(eventTime?.seconds ?? 0) * 1000 + (eventTime?.nanos ?? 0) / 1e6).toISOString();
+}
