@@ -40,8 +40,9 @@ beforeAll(async () => {
   const own = { INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0', LABOPS_ENCRYPTION_KEYS: undefined };
   const env = { ...lab.workerEnv, ...monitored, ...own, TEMPORAL_ADDRESS: lab.rig.address };
   const data = await emptyDatabase(join(directory, 'data'));
-  const store = { TASK_QUEUE: 'another', HEALTH_DATA: undefined, HEALTH_DATA_DIRECTORY: data };
   const key = `invented:${Buffer.from('an-invented-codec-key-32-bytes--').toString('base64')}`;
+  // A database and keys: it has an audit trail.
+  const store = { TASK_QUEUE: 'another', HEALTH_DATA: undefined, HEALTH_DATA_DIRECTORY: data, AUDIT_KEYS: key };
   const keys = { LABOPS_ENCRYPTION_KEYS: key, CODEC_PORT: '0' };
   [ingress, single, codec] = await Promise.all([
     startBuilt('workers/ingress.ts', { env, ready: /ingress started/ }),

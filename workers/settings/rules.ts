@@ -81,11 +81,7 @@ export function faultsBetween(
     report(name, 'is plain http, which others can read in transit', remedy);
   }
   // PGlite corrupts a directory that two processes have open; worker and ingress are two.
-  if (
-    names.has('DATABASE_URL') &&
-    !names.has('HEALTH_DATA_DIRECTORY') &&
-    given['HEALTH_DATA_DIRECTORY'] !== undefined
-  ) {
+  if (names.has('HEALTH_DATA') && !names.has('HEALTH_DATA_DIRECTORY') && given['HEALTH_DATA_DIRECTORY'] !== undefined) {
     const problem = 'is only for programs that run everything in one process';
     report('HEALTH_DATA_DIRECTORY', problem, 'unset it, and set DATABASE_URL to a PostgreSQL database');
   }
