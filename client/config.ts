@@ -78,11 +78,11 @@ export function readInstallation(env: Env = process.env): Installation | undefin
  * The given installation; without one the usual one, but not in production.
  * @throws InstallationInvalid
  */
-export function installationOf(given: Installation | undefined, env: Env = process.env): Installation {
-  const installation = given ?? (isProduction(env) ? [''] : usualInstallation);
-  // No compiler checks a backend in JavaScript.
-  const isList = Array.isArray(installation);
-  if (!isList || !installation.every(isInstallationName)) throw new InstallationInvalid(installation[0] === '');
+export function installationOf(given: string | Installation | undefined, env: Env = process.env): Installation {
+  const usual = isProduction(env) ? ([''] as const) : usualInstallation;
+  const installation = typeof given === 'string' ? ([given] as const) : (given ?? usual);
+  if (installation.length < 1 || !installation.every(isInstallationName))
+    throw new InstallationInvalid(installation[0] === '');
   return installation;
 }
 
@@ -112,7 +112,7 @@ export function namesIn(list: string | undefined): string[] {
 /** The name of the installation is missing in production; or it, or a former one, breaks the rule: 1 to 32 letters, digits, dots, hyphens and underscores. */
 export class InstallationInvalid extends invalid(
   'InstallationInvalid',
-  "Give the option `installation` a list with the worker's LABOPS_INSTALLATION; `LabOperations.connect` and the programs read that setting themselves.",
+  "Give the option `installation` the worker's LABOPS_INSTALLATION; `LabOperations.connect` and the programs read that setting themselves.",
 ) {
   constructor(isMissing: boolean) {
     super(

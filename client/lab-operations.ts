@@ -58,10 +58,10 @@ export interface LabOperationsOptions {
    */
   service?: Omit<ServiceConfig, 'installation'>;
   /**
-   * The worker's installation: its name, then its former names. Production requires it with `service`. Default: in `connect` the settings
+   * The worker's installation: its name, or a list of its name and its former names. Production requires it with `service`. Default: in `connect` the settings
    * LABOPS_INSTALLATION and LABOPS_FORMER_INSTALLATIONS; else `default`.
    */
-  installation?: Installation;
+  installation?: string | Installation;
   /** The default deadline of calls. Without it, each method has its own, stated in its doc. */
   deadline?: Deadline;
   /**
@@ -134,7 +134,7 @@ export class LabOperations {
   readonly #checked: Client;
   readonly #calls: TemporalCalls;
   readonly #service: LabService | undefined;
-  readonly #installation: Installation | undefined;
+  readonly #installation: string | Installation | undefined;
   readonly #closeConnection: (() => Promise<void>) | undefined;
   readonly #isDerived: boolean;
 
@@ -258,6 +258,11 @@ export class LabOperations {
    */
   get installation(): Installation {
     return installationOf(this.#installation);
+  }
+
+  /** The option, or the setting in `connect`, or what counts without both: for `createWebhookHandler`. */
+  get encryption(): Encryption | undefined {
+    return this.#options.encryption ?? usualEncryption();
   }
 
   /**

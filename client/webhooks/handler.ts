@@ -38,16 +38,16 @@ export interface WebhookHandlerOptions {
    * readable in Temporal, and a worker that requires encryption drops them. Default: `required` if NODE_ENV is production; elsewhere
    * a handler without keys asks before it sends an event whether the workers encrypt (once a minute), and answers 503 if so.
    */
-  encryption?: Encryption;
+  encryption?: Encryption | undefined;
   /** The secrets of the endpoint, `whsec_…`. During a rotation both, in any order. */
   secrets: readonly string[];
   /** The worker's task queue. Default `lab-operations`. */
   taskQueue?: string;
   /**
-   * The worker's installation: its name, then its former names. An order with another installation's passthrough counts as made elsewhere.
+   * The worker's installation: its name, or a list of its name and its former names. An order with another installation's passthrough counts as made elsewhere.
    * Production requires it. Default `default`.
    */
-  installation?: Installation;
+  installation?: string | Installation;
   /** The largest body that is read, in bytes. Default 2 MiB; the largest webhook seen is 0.4 MB. */
   maxBytes?: number;
   /**

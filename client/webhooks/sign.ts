@@ -15,7 +15,7 @@ interface WebhookToSign {
 export interface SignedWebhook {
   headers: Record<string, string>;
   /** Bytes, as the handler's `handle` takes them. */
-  body: Buffer;
+  body: Buffer<ArrayBuffer>;
 }
 
 /** A webhook as the service would send it, for the tests of a product that mounts the handler. */

@@ -40,6 +40,7 @@ const frameworks: Record<string, (recipe: string) => string> = {
   // Next.js calls the route's function with the web's request, as this server does.
   'Next.js': (recipe) => `
     import { serve } from '@hono/node-server';
+    const getWebhooks = async () => webhooks;
     ${recipe}
     serve({ fetch: (request) => POST(request), port: 0, hostname: '127.0.0.1' }, listening);`,
   Hono: (recipe) => `
@@ -58,6 +59,8 @@ beforeAll(async () => {
   await symlink(join(projectFolder, 'node_modules'), join(folder, 'node_modules'));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
   const compilerOptions = {
+    // The recipes are JavaScript: their parameters have no types.
+    noImplicitAny: false,
     noUnusedParameters: false,
     types: ['node'],
     typeRoots: [join(projectFolder, 'node_modules/@types')],

@@ -385,8 +385,10 @@ describe('the name of the installation', () => {
     expect(() => installationOf([name])).toThrow(InstallationInvalid);
   });
 
-  test('is refused if it is not a list', () => {
-    expect(() => installationOf('eu' as never)).toThrow(InstallationInvalid);
+  test('may be given alone, and is refused as an empty list', () => {
+    expect(installationOf('eu')).toEqual(['eu']);
+    expect(() => installationOf('e u')).toThrow(InstallationInvalid);
+    expect(() => installationOf([] as never)).toThrow(InstallationInvalid);
   });
 
   test('is required of a backend in production', () => {

@@ -56,7 +56,7 @@ describe.each(calls)('%s', (_name, call) => {
   test('below the limit is sent', async () => {
     const { client, sent } = await refusing({ dataConverter });
     const error = await rejection(call(new LabOperations(client), 'x'.repeat(2 * mebibyte - 16_384)));
-    expect(error).toMatchObject({ name: 'TemporalUnreachable' });
+    expect(error).toMatchObject({ name: 'TemporalRefused' });
     expect(sent).toHaveLength(1);
   });
 });
