@@ -7,5 +7,5 @@ const { address, uiUrl, ended } = await startDevServer({
   uiPort: 8233,
   log: (text) => process.stderr.write(text),
 });
-console.log(`Temporal is at ${address}, its Web UI at ${uiUrl}`);
+process.stdout.write(`Temporal is at ${address}, its Web UI at ${uiUrl}\n`);
 await ended;
