@@ -1,3 +1,4 @@
+import { canonicalId } from '../service/canonical-id.js';
 import { createHmac, hkdfSync, type KeyObject } from 'node:crypto';
 import { type Database, isoOf, serverAnswer, type Transaction } from './database.js';
 
@@ -104,9 +105,9 @@ export class AuditHashes {
     return this.#keys()[0]?.id;
   }
 
-  /** The hash of an id under one key. */
+  /** The hash of an id under one key, however it is spelled. */
   idUnder(keyId: string, id: string): string {
-    return this.#hash('id', keyId, id) ?? '';
+    return this.#hash('id', keyId, canonicalId(id)) ?? '';
   }
 
   /** The hashes of an id under every key. */

@@ -66,7 +66,7 @@ async function commandsOf(client: Client, run: WorkflowExecutionInfo): Promise<A
     const update = updates.get(updated?.meta?.updateId ?? '');
     if (updated && update) {
       const outcome = outcomeOf(updated.outcome?.failure);
-      add(event, `${type}.${update.name}`, outcome, updated.meta?.updateId ?? '', update.given);
+      add(event, `${type}.${update.name}`, outcome, `update/${updated.meta?.updateId}`, update.given);
     }
     if (signaled && type === stopPlacingName && signaled.signalName === resumeSignal.name)
       add(event, `${type}.${resumeSignal.name}`, 'done', resumeSignal.name, await read(signaled.input));
@@ -81,10 +81,15 @@ async function commandsOf(client: Client, run: WorkflowExecutionInfo): Promise<A
 }
 
 async function endOf(
-  { workflowExecutionCompletedEventAttributes: done, workflowExecutionFailedEventAttributes: failed }: HistoryEvent,
+  {
+    workflowExecutionCompletedEventAttributes: done,
+    workflowExecutionFailedEventAttributes: failed,
+    workflowExecutionCanceledEventAttributes: cancelled,
+  }: HistoryEvent,
   read: (payloads: Payloads | null | undefined) => Promise<unknown>,
 ): Promise<{ result?: unknown; failure?: Failure } | undefined> {
   if (done) return { result: await read(done.result) };
+  if (cancelled) return { failure: { canceledFailureInfo: {} } };
   return failed ? { failure: failed.failure ?? {} } : undefined;
 }
 

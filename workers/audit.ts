@@ -222,11 +222,17 @@ async function recover({ out, trail, hashes }: Pick<Auditing, 'out' | 'trail' | 
   ]);
   const lab = await LabOperations.connect();
   try {
-    const commands: AuditEntry[] = [];
-    for await (const command of commandsInHistories(lab.temporal, since)) commands.push(command);
-    out(
-      `${await addAll({ trail, hashes }, 'history', commands)} of ${commands.length} commands were missing and are added`,
-    );
+    let [found, added] = [0, 0];
+    let commands: AuditEntry[] = [];
+    const add = async () => {
+      found += commands.length;
+      added += await addAll({ trail, hashes }, 'history', commands);
+      commands = [];
+    };
+    for await (const command of commandsInHistories(lab.temporal, since))
+      if (commands.push(command) >= addedAtOnce) await add();
+    await add();
+    out(`${added} of ${found} commands were missing and are added`);
   } finally {
     await lab.close();
   }

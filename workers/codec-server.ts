@@ -151,7 +151,7 @@ function routes(config: CodecServerConfig, log: Logger, serving: Serving): Fasti
         audit?.record({
           action: `codec.${direction}`,
           ...(user !== undefined && { actor: user }),
-          subjects: shown.map(workflowIdOf).filter((id) => id !== ''),
+          subjects: [...new Set(shown.map(workflowIdOf))].filter((id) => id !== ''),
           outcome: 'done',
           details: facts,
         });

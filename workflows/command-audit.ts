@@ -56,14 +56,15 @@ export class CommandAudit implements WorkflowInboundCallsInterceptor {
     try {
       next(input);
     } catch (error) {
-      report(actionOf(input.name), outcomeOf(error), `${input.updateId}/refused`, input.args[0]);
+      // The sender may use its id again: nothing else in the history has it.
+      report(actionOf(input.name), outcomeOf(error), `refused/${input.updateId}/${Date.now()}`, input.args[0]);
       throw error;
     }
   };
 
   handleUpdate: Inbound['handleUpdate'] = (input, next) => {
     const answer = next(input);
-    reportEnd(answer, actionOf(input.name), input.updateId, { given: input.args[0] });
+    reportEnd(answer, actionOf(input.name), `update/${input.updateId}`, { given: input.args[0] });
     return answer;
   };
 

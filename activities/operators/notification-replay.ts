@@ -121,7 +121,7 @@ async function deliveriesOf(
   for (const { eventTime, activityTaskCompletedEventAttributes: completed } of events ?? []) {
     const at = optionalTsToMs(eventTime) ?? 0;
     if (!completed || at < sinceMs) continue;
-    const scheduled = events?.find(({ eventId }) => String(eventId) === String(completed.scheduledEventId));
+    const scheduled = events?.[Number(completed.scheduledEventId) - 1];
     const { activityType, input } = scheduled?.activityTaskScheduledEventAttributes ?? {};
     if (activityType?.name !== 'notify') continue;
     const { delivered } = await decoded<NotifyOutcome>(temporal, completed.result?.payloads);

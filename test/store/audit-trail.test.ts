@@ -51,6 +51,7 @@ describeStores('the audit trail', (rig) => {
     expect(JSON.stringify(first).replaceAll(actor, '')).not.toContain(userId);
     const found = async (filter: AuditFilter, by = hashes) => (await rowsOf({ actor, ...filter }, by)).length;
     expect(await found({ subject: userId })).toBe(1);
+    expect(await found({ subject: userId.toUpperCase() }), 'in another spelling').toBe(1);
     expect(await found({ subject: userId }, new AuditHashes(() => [other, key])), 'after a change of keys').toBe(1);
     expect(await found({ subject: userId }, new AuditHashes(() => [other]))).toBe(0);
     expect(await found({ subject: randomUUID() })).toBe(0);

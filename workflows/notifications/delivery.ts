@@ -229,8 +229,9 @@ function take(run: DeliveryRun, given: unknown): void {
   const isNew = ({ id }: Notification) => !idsOf(delivery).includes(id);
   const { leftOut, ...left } = readNotificationsLeft(given);
   if (leftOut > 0) log.error('notifications without an id, a type or a time cannot be delivered', { leftOut });
-  const reminded = left.notifications.filter(isAlarmReminder).map(({ subject }) => subject);
-  // Only the latest reminder is still of use, however long the receiver is down.
+  // Only the latest reminder is still of use, however long the receiver is down. What came earlier replaces none that waits.
+  const later = left.areEarlier ? [] : left.notifications;
+  const reminded = later.filter(isAlarmReminder).map(({ subject }) => subject);
   delivery.waiting = delivery.waiting.filter((each) => !(isAlarmReminder(each) && reminded.includes(each.subject)));
   const taken = left.notifications.filter(isNew);
   delivery.waiting = left.areEarlier ? [...taken, ...delivery.waiting] : [...delivery.waiting, ...taken];

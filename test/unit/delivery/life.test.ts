@@ -99,6 +99,14 @@ describe('a delivery', () => {
     expect(attempts.map((each) => each.ids)).toEqual([['c'], ['a', 'b', 'c']]);
   });
 
+  test('does not drop a reminder that waits for one that its product has lost', async () => {
+    const { attempts, notify } = noting();
+    const life = await delivery([reminder('2')], { notify });
+    const { name, argument } = leftBy([reminder('1')]);
+    await life.signal(name, { ...argument, areEarlier: true });
+    expect(attempts.at(-1)?.ids).toEqual(['1', '2']);
+  });
+
   test('counts an alarm that comes first among the twenty', async () => {
     const { attempts, notify } = noting(taken);
     const numbers = Array.from({ length: 20 }, (_, index) => `n${index}`);
