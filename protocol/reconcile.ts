@@ -117,7 +117,7 @@ export function reachOfPasses(everyMinutes: number): number {
 export function rangeOf(input: ReconcileInput, watermark: string | undefined, now: number): ReconcileRange {
   const settled = now - settling;
   const to = input.to === undefined ? settled : Math.min(timeOf('to', input.to), settled);
-  // A watermark from a clock that ran ahead is no reason to skip a pass.
+  // A watermark from a clock that ran ahead is not a reason to skip a pass.
   const passed = Math.min(watermark === undefined ? to - firstRead : Date.parse(watermark), to);
   const from = input.from === undefined ? passed - overlap : timeOf('from', input.from);
   if (from > settled) throw new RangeError('from is less than ten minutes ago: its webhooks may be on their way');

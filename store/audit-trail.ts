@@ -272,7 +272,7 @@ export class AuditTrail {
     return chain.append(this.#database, entries, how);
   }
 
-  /** The end of every chain: whoever keeps it elsewhere can see later that a chain was cut. */
+  /** The end of every chain. Kept elsewhere, it shows later that a chain was cut. */
   async heads(): Promise<Heads> {
     const rows = await this.#database.query<Head & { writer: string }>(
       'select distinct on (writer) writer, sequence, hash from health_data.audit_trail order by writer, sequence desc',

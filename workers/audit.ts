@@ -199,7 +199,7 @@ function jsonIn(line: string): unknown {
   }
 }
 
-/** What is signed says what it is: a receipt, or what was exported once, is no checkpoint. */
+/** Signed texts name their kind, so a receipt or exported heads do not pass as a checkpoint. */
 const kinds = { heads: 'labops audit heads', checkpoint: 'labops audit checkpoint' };
 
 async function verify({ out, trail, hashes, receiptKey, given }: Auditing): Promise<number> {
