@@ -72,11 +72,13 @@ export async function reporting<Result, Progress extends object>(
       onProgress(progress);
     }
   };
-  void report().catch(() => undefined);
+  const reported = report().catch(() => undefined);
   try {
     return await result;
   } finally {
     ended.abort();
+    // The SDK repeats a question that was refused. If its connection were closed meanwhile, that would throw where nobody can catch it.
+    await reported;
   }
 }
 
