@@ -1,5 +1,5 @@
-import { canonicalId } from '../service/canonical-id.js';
 import { createHmac, hkdfSync, type KeyObject } from 'node:crypto';
+import { canonicalId } from '../service/canonical-id.js';
 import { type Database, isoOf, serverAnswer, type Transaction } from './database.js';
 
 /*

@@ -1,10 +1,11 @@
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
+import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/codec-helpers.js';
 import type { temporal } from '@temporalio/proto';
 import { isActor } from '../protocol/actor.js';
 import { deleteUserName } from '../protocol/deletion/messages.js';
 import { operatorCallName, operatorCalls } from '../protocol/operators/operator-calls.js';
 import { resumeSignal, stopPlacingName } from '../protocol/placing-stop.js';
-import { labUserIdKey } from '../protocol/search-attributes.js';
+import { labUserIdKey, withoutMemos } from '../protocol/search-attributes.js';
 import { isObject } from '../protocol/canonical-json.js';
 import type { AuditEntry } from '../store/audit-trail.js';
 
@@ -20,7 +21,7 @@ type Payloads = temporal.api.common.v1.IPayloads;
  */
 export async function* commandsInHistories(client: Client, since: string): AsyncGenerator<AuditEntry> {
   const query = `ExecutionStatus = 'Running' OR CloseTime >= '${new Date(since).toISOString()}'`;
-  for await (const run of client.workflow.list({ query })) {
+  for await (const run of withoutMemos(client.workflow).list({ query })) {
     for (const entry of await commandsOf(client, run)) if (Date.parse(entry.at) >= Date.parse(since)) yield entry;
   }
 }
@@ -105,11 +106,8 @@ async function eventsOf(client: Client, workflowId: string, runId: string): Prom
 
 /** Undefined if it cannot be decrypted: then nobody knows who it was. */
 async function firstOf(client: Client, payloads: Payloads | null | undefined): Promise<unknown> {
-  const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
   try {
-    let [first] = payloads?.payloads ?? [];
-    for (const codec of payloadCodecs.toReversed()) if (first) [first] = await codec.decode([first]);
-    return first && payloadConverter.fromPayload(first);
+    return await decodeFromPayloadsAtIndex(client.options.loadedDataConverter, 0, payloads?.payloads);
   } catch {
     return undefined;
   }

@@ -187,7 +187,8 @@ async function importReads({ out, trail, hashes, given: { file = '' } }: Auditin
       },
     ];
   });
-  out(`${await addAll({ trail, hashes }, 'import', entries)} of ${entries.length} reads are added`);
+  const { found, added } = await addAll({ trail, hashes }, 'import', entries);
+  out(`${added} of ${found} reads are added`);
   return 0;
 }
 
@@ -222,33 +223,30 @@ async function recover({ out, trail, hashes }: Pick<Auditing, 'out' | 'trail' | 
   ]);
   const lab = await LabOperations.connect();
   try {
-    let [found, added] = [0, 0];
-    let commands: AuditEntry[] = [];
-    const add = async () => {
-      found += commands.length;
-      added += await addAll({ trail, hashes }, 'history', commands);
-      commands = [];
-    };
-    for await (const command of commandsInHistories(lab.temporal, since))
-      if (commands.push(command) >= addedAtOnce) await add();
-    await add();
+    const { found, added } = await addAll({ trail, hashes }, 'history', commandsInHistories(lab.temporal, since));
     out(`${added} of ${found} commands were missing and are added`);
   } finally {
     await lab.close();
   }
 }
 
-/** @returns how many were not there yet */
+/** @returns how many there are, and how many of them were not there yet */
 async function addAll(
   { trail, hashes }: Pick<Auditing, 'trail' | 'hashes'>,
   from: string,
-  entries: readonly AuditEntry[],
-): Promise<number> {
+  entries: Iterable<AuditEntry> | AsyncIterable<AuditEntry>,
+): Promise<{ found: number; added: number }> {
   const chain = new AuditChain(`${from}/${randomUUID()}`, hashes);
-  let added = 0;
-  for (let first = 0; first < entries.length; first += addedAtOnce)
-    added += await trail.append(chain, entries.slice(first, first + addedAtOnce));
-  return added;
+  let [found, added] = [0, 0];
+  let batch: AuditEntry[] = [];
+  const addBatch = async () => {
+    found += batch.length;
+    if (batch.length > 0) added += await trail.append(chain, batch);
+    batch = [];
+  };
+  for await (const entry of entries) if (batch.push(entry) >= addedAtOnce) await addBatch();
+  await addBatch();
+  return { found, added };
 }
 
 const addedAtOnce = 1_000;

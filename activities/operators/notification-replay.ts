@@ -1,6 +1,7 @@
 import { log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
+import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/codec-helpers.js';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { bookAppointmentName } from '../../protocol/appointment/messages.js';
 import { deleteUserName } from '../../protocol/deletion/messages.js';
@@ -34,8 +35,8 @@ export function notificationReplayActivities(
   return {
     /**
      * Hands what the product accepted since then to `deliver-notifications/<workflow ID>`, one workflow after the other in the order of
-     * their IDs. The histories of deliveries have it: their activities' inputs the notifications, their results the ids that arrived. To
-     * repeat it is harmless, as any repetition with the same ids.
+     * their IDs. The histories of deliveries have it: their activities' inputs the notifications, their results the ids that arrived. A
+     * repetition sends the same ids, which the product knows.
      */
     async replayNotifications({ since, after = '' }: ReplayNotificationsPart): Promise<ReplayedPart> {
       if (typeof target !== 'object') throw withoutTarget();
@@ -132,12 +133,9 @@ async function deliveriesOf(
 }
 
 /** The first of these payloads. */
-async function decoded<Value>(temporal: Client, payloads: readonly Payload[] | null | undefined): Promise<Value> {
-  const { payloadCodecs, payloadConverter } = temporal.options.loadedDataConverter;
+async function decoded<Value>(temporal: Client, payloads: Payload[] | null | undefined): Promise<Value> {
   try {
-    let left = [...(payloads ?? [])];
-    for (const codec of payloadCodecs.toReversed()) left = await codec.decode(left);
-    return payloadConverter.fromPayload<Value>(left[0] as Payload);
+    return await decodeFromPayloadsAtIndex<Value>(temporal.options.loadedDataConverter, 0, payloads);
   } catch (error) {
     throw new Unreadable('A payload cannot be decoded', { cause: error });
   }

@@ -8,9 +8,7 @@ import type { Terminal } from './terminal.js';
 /* The bodies that commands read from a file or from standard input, each with an example; a test gives each to its command. */
 
 const person = { first_name: 'Testperson', last_name: 'Invented', dob: '1990-01-31', gender: 'female' } as const;
-const address = {
-  ...{ first_line: '1 Invented Street', city: 'Springfield', state: 'IL', zip: '62701', country: 'US' },
-};
+const address = { first_line: '1 Invented Street', city: 'Springfield', state: 'IL', zip: '62701', country: 'US' };
 
 export const examples = {
   order: {

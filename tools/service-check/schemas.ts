@@ -42,7 +42,7 @@ export function schemasOf({ version, document }: Description, { coerces }: { coe
       compiled.set(schema, validate);
       if (validate({ value: structuredClone(value) })) return [];
       const errors = validate.errors ?? [];
-      // Of alternatives, what each of them demands says enough, and null is no news.
+      // Of alternatives, what each of them demands says enough, and null adds nothing.
       const telling = errors.filter(
         ({ keyword, params }) => keyword !== 'anyOf' && keyword !== 'oneOf' && (params as Part)['type'] !== 'null',
       );
