@@ -7,34 +7,6 @@ import { type Database, isoOf, serverAnswer, type Transaction } from './database
  * process, has a chain of its own: a row has its place in the chain, the keyed hash of the row before it, and its own.
  */
 
-/** The seventh migration. */
-export const auditTable = `
-  create table health_data.audit_trail (
-    writer text not null,
-    sequence integer not null,
-    at timestamptz not null,
-    actor text,
-    action text not null,
-    subjects jsonb not null,
-    outcome text not null,
-    details text not null,
-    event text,
-    key_id text not null,
-    previous text not null,
-    hash text not null,
-    primary key (writer, sequence)
-  );
-  create unique index audit_trail_by_event on health_data.audit_trail (event) where event is not null;
-  create index audit_trail_by_time on health_data.audit_trail (at, writer, sequence);
-  create index audit_trail_by_subject on health_data.audit_trail using gin (subjects jsonb_path_ops);
-
-  create table health_data.audit_checkpoints (
-    id bigint generated always as identity primary key,
-    made_at timestamptz not null default now(),
-    signed text not null
-  );
-`;
-
 /** What somebody did. Ids of persons and of their work are in `subjects` and `event` only, which are stored as keyed hashes. */
 export interface AuditEntry {
   /** ISO 8601 in UTC, to the millisecond. */

@@ -1,28 +1,12 @@
-import { auditTable } from './audit-trail.js';
 import type { Database, Transaction } from './database.js';
 import { giveRights } from './roles.js';
-import {
-  deletedClientUsers,
-  expiredEvents,
-  oneSpellingOfUsers,
-  streamVersions,
-  tables,
-  takeMessage,
-} from './tables.js';
+import { tables } from './tables.js';
 
 /**
  * All changes of the database, in order. Never change or remove one that was released: add another. A release must work
  * with the tables of the one before it and of the one after it, while processes are replaced one by one.
  */
-const migrations = [
-  { name: '0001-tables', sql: tables },
-  { name: '0002-stream-versions', sql: streamVersions },
-  { name: '0003-deleted-client-users', sql: deletedClientUsers },
-  { name: '0004-expired-events', sql: expiredEvents },
-  { name: '0005-take-message', sql: takeMessage },
-  { name: '0006-one-spelling-of-users', sql: oneSpellingOfUsers },
-  { name: '0007-audit-trail', sql: auditTable },
-];
+const migrations = [{ name: '0001-tables', sql: tables }];
 
 export const migrationNames: readonly string[] = migrations.map(({ name }) => name);
 
