@@ -4,6 +4,7 @@ import { clockOfService, clockOfTemporal } from './doctor/clocks.js';
 import { codecServer } from './doctor/codec-server.js';
 import { database } from './doctor/database.js';
 import { encryption } from './doctor/encryption.js';
+import { encryptionKeys } from './doctor/encryption-keys.js';
 import { type Finding, linesOf, notChecked, ok, runChecks, type Verdict } from './doctor/findings.js';
 import { notificationTarget } from './doctor/notification-target.js';
 import { installations } from './doctor/installations.js';
@@ -26,6 +27,7 @@ const namespaceChecks: Checks<[server.Temporal, WorkerConfig]> = [
   ['search attributes', server.searchAttributes],
   ['retention', server.retention],
   ['encryption', encryption],
+  ['encryption keys', encryptionKeys],
   ['clock (Temporal)', (temporal, { taskQueue }) => clockOfTemporal(temporal, taskQueue)],
   ['reconciliation', reconciliation],
   ['workers', (temporal, { taskQueue }) => pollers(temporal, taskQueue)],

@@ -58,6 +58,10 @@ export class CommandLine {
     this.readOptions = readOptions;
   }
 
+  get taskQueue(): string {
+    return this.readOptions().taskQueue;
+  }
+
   get json(): boolean {
     return this.readOptions().json === true;
   }

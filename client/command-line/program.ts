@@ -5,6 +5,7 @@ import { appointmentCommands } from './appointments.js';
 import { completionCommand } from './completion.js';
 import { CommandLine, type Area, type Connect, type GlobalOptions } from './command-line.js';
 import { type ExitCode, exitCodes, UsageError } from './failures.js';
+import { keyCommands } from './keys.js';
 import { linkCommands } from './links.js';
 import { duration } from './input.js';
 import { notificationCommands } from './notifications.js';
@@ -34,6 +35,7 @@ const areas: readonly Area[] = [
   webhookCommands,
   rejectedEventCommands,
   reconcileCommand,
+  keyCommands,
   workerCommands,
   completionCommand,
 ];

@@ -72,7 +72,7 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
  * server and other languages decrypt by what the payload says.
  *
  * Nonces are random, so one key may encrypt 2^32 payloads (NIST SP 800-38D, 8.3): some forty million orders. Change keys
- * long before, once a year. A key derived for each payload would lift that bound, but backends in other languages write
+ * long before, every 90 days. A key derived for each payload would lift that bound, but backends in other languages write
  * to the same workflows, and plain AES-GCM is what each of them has at hand.
  *
  * A payload that is not encrypted is decoded to itself: histories from before there were keys stay readable. So encryption hides

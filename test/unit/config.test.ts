@@ -68,6 +68,7 @@ describe('the worker', () => {
       },
       installation: ['default'],
       echoesPassthrough: true,
+      encryptionKeyDays: 90,
       erasesHistories: true,
       reportFiles: { maxBytes: 10_485_760, allowedHosts: [] },
       queues: {

@@ -79,7 +79,11 @@ function attempt<Config>(read: () => Config): { config?: Config; faults: readonl
 const groups: readonly { of: RegExp; checks: readonly string[]; standIn?: Env }[] = [
   { of: /^TEMPORAL_(DEPLOYMENT_NAME|WORKER_BUILD_ID)$/, checks: ['release'] },
   { of: /^(TEMPORAL_|TASK_QUEUE$)/, checks: ['Temporal'] },
-  { of: /^(LABOPS_)?ENCRYPTION/, checks: ['encryption'], standIn: { LABOPS_ENCRYPTION: 'optional' } },
+  {
+    of: /^(LABOPS_)?ENCRYPTION/,
+    checks: ['encryption', 'encryption keys'],
+    standIn: { LABOPS_ENCRYPTION: 'optional' },
+  },
   { of: /^LABOPS_(FORMER_)?INSTALLATION/, checks: ['installations'], standIn: { LABOPS_INSTALLATION: 'stand-in' } },
   { of: /^RECONCILE_/, checks: ['reconciliation', 'retention'] },
   { of: /^(DATABASE_|HEALTH_DATA)/, checks: ['database'] },

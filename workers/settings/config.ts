@@ -50,6 +50,8 @@ const worker = {
   ...workerAndIngress,
   /** The keys of the audit trail. Default: `keyRing`. */
   auditKeys: 'AUDIT_KEYS',
+  /** Only the doctor reads it. */
+  encryptionKeyDays: 'ENCRYPTION_KEY_DAYS',
   environment: 'SERVICE_ENVIRONMENT',
   allowsPlaintext: 'ALLOW_PLAINTEXT',
   service: {

@@ -128,6 +128,9 @@ export const settings = {
     more: 'With `required` nothing starts without keys, and unencrypted input is refused ([Encryption](operations.md#encryption)). Clients read this setting too.',
     without: '`required` if NODE_ENV is `production`, else `optional`',
   }),
+  ENCRYPTION_KEY_DAYS: wholeNumber(1, 3650).default(90).meta({
+    description: 'set after how many days `labops doctor` warns that the encryption key should be changed',
+  }),
   DATABASE_URL: databaseAddress.optional().meta({
     description:
       'set the PostgreSQL database for health data and rejected events, postgres://user:password@host:5432/name, or ' +
