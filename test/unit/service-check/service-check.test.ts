@@ -11,6 +11,7 @@ import { sampleCalls } from '../../../tools/service-check/calls.js';
 import { checkDescription, type CheckOptions, type Findings } from '../../../tools/service-check/check.js';
 import { deriveService } from '../../../tools/service-check/deriving.js';
 import { type Description, DescriptionInvalid, readDescription } from '../../../tools/service-check/description.js';
+import { type Given, serviceCheck } from '../../../tools/service-check/service-check.js';
 import { projectFolder } from '../../rig/processes.js';
 
 const example = join(import.meta.dirname, 'lab-service.openapi.yaml');
@@ -327,46 +328,48 @@ describe('a file that cannot be used is refused in words', () => {
     await expect(readDescription(file)).rejects.toBeInstanceOf(DescriptionInvalid);
     await expect(readDescription(file)).rejects.toThrow(expected);
   });
+});
 
-  test('the command exits with 1 on a violation, and with 2 on a file that is missing or an option that it does not know', async () => {
-    const command = ['--import', 'tsx', 'tools/service-check/main.ts', '--openapi'];
-    const run = (file: string, ...more: string[]) =>
-      promisify(execFile)(process.execPath, [...command, file, ...more], { cwd: projectFolder });
-    await expect(run('/nowhere/invented.yaml')).rejects.toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('cannot be read') as string,
-    });
-    await expect(run(example, '--invented')).rejects.toMatchObject({
+describe('the command', () => {
+  /** If both agree, and what it says. */
+  async function checked(given: Given): Promise<[boolean, string]> {
+    const said: string[] = [];
+    return [await serviceCheck(given, (line) => said.push(line)), said.join('\n')];
+  }
+
+  test('exits with 2 and its usage for an option that it does not know', async () => {
+    const command = ['--import', 'tsx', 'tools/service-check/main.ts', '--openapi', example, '--invented'];
+    await expect(promisify(execFile)(process.execPath, command, { cwd: projectFolder })).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/unknown option '--invented'\n\nUsage: npm run service-check -- /) as string,
     });
-    const empty = await fileWith('openapi: 3.0.3\ninfo: { title: a, version: "1" }\npaths: {}');
-    await expect(run(empty)).rejects.toMatchObject({
-      code: 1,
-      stdout: expect.stringMatching(/not described:\n {2}users\n/) as string,
-    });
   });
 
-  test('the command writes what it derived, and then shows what has changed since', async () => {
-    const command = ['--import', 'tsx', 'tools/service-check/main.ts', '--openapi'];
-    const run = (file: string, ...more: string[]) =>
-      promisify(execFile)(process.execPath, [...command, file, ...more], { cwd: projectFolder });
-    const { document } = await exampleWith(ofAnotherShape);
+  test('finds what is not described, and refuses a file that is missing', async () => {
+    const openapi = await fileWith('openapi: 3.0.3\ninfo: { title: a, version: "1" }\npaths: {}');
+    expect(await checked({ openapi })).toEqual([false, expect.stringMatching(/not described:\n {2}users\n/)]);
+    await expect(checked({ openapi: '/nowhere/invented.yaml' })).rejects.toThrow(/cannot be read/);
+  });
+
+  const few = [order, '/lab/orders', '/v2/user', '/v3/order/create'];
+
+  test('writes what it derived, and then shows what has changed since', async () => {
+    const { document } = await exampleWith(ofAnotherShape, (each) => {
+      for (const path of Object.keys((each.toJSON() as { paths: object }).paths))
+        if (!few.includes(path)) each.deleteIn(['paths', path]);
+    });
     const openapi = await fileWith(JSON.stringify(document));
     const written = join(dirname(openapi), 'deployment.json');
-    const { stdout } = await run(openapi, '--write-description', written);
-    expect(stdout).toMatch(/Derived:\n {2}brand: "Acme"/);
-    expect(serviceDescriptionIn(written)).toMatchObject({ brand: 'Acme', missing: ['orders.import'] });
-    expect((await run(openapi, '--description', written)).stdout).toContain(': 0 violations');
-    await expect(run(openapi, '--write-description', written)).rejects.toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('remove it, or give it as --description') as string,
-    });
+    const [, said] = await checked({ openapi, writeDescription: written });
+    expect(said).toMatch(/Derived:\n {2}brand: "Acme"/);
+    const missing = expect.arrayContaining(['orders.import']) as string[];
+    expect(serviceDescriptionIn(written)).toMatchObject({ brand: 'Acme', missing });
+    expect(await checked({ openapi, description: written })).toEqual([true, expect.stringContaining(': 0 violations')]);
+    const again = checked({ openapi, writeDescription: written });
+    await expect(again).rejects.toThrow('remove it, or give it as --description');
     const { [order]: _, ...paths } = document['paths'] as Record<string, unknown>;
     const changed = await fileWith(JSON.stringify({ ...document, paths }));
-    await expect(run(changed, '--description', written)).rejects.toMatchObject({
-      code: 1,
-      stdout: expect.stringContaining('orders.get') as string,
-    });
+    const found = [false, expect.stringContaining('orders.get')];
+    expect(await checked({ openapi: changed, description: written })).toEqual(found);
   });
 });
