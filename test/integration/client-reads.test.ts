@@ -270,16 +270,6 @@ test('the request of a page ends with the call that waits for it', async () => {
   await lab.close();
 });
 
-test('without access to the service everything that is read from it says so', async () => {
-  const lab = new LabOperations(temporal());
-  await expect(lab.orders.read('order-1')).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
-  expect(() => lab.orders.search({ all: true })).toThrow(errors.ServiceNotConfigured);
-  await expect(lab.results.read({ orderId: 'order-1' })).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
-  await expect(lab.reports.read('job-1')).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
-  expect(() => lab.catalogue.labTests()).toThrow(errors.ServiceNotConfigured);
-  await expect(lab.documents.requisition('order-1')).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
-});
-
 test('coverage and service centres are read near a place and near an order, and only with filters that are known', async () => {
   const { lab, newUser, control } = await backend();
   const { appointments } = lab;

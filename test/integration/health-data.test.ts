@@ -165,11 +165,4 @@ describe('worker and ingress in one process', () => {
     await store.close();
     await rm(folder, { recursive: true });
   });
-
-  test('refuse a directory if they are apart', async () => {
-    const env = { ...ingressEnv(rig), HEALTH_DATA_DIRECTORY: '/nowhere' };
-    const started = await startBuilt('workers/ingress.ts', { env });
-    expect(await started.exit).toEqual({ code: 2, signal: null });
-    expect(started.output()).toMatch(/HEALTH_DATA_DIRECTORY is only for programs that run everything in one process: /);
-  });
 });

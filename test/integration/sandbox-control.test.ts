@@ -4,9 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { SandboxConfigError, readSandboxConfig } from '../../sandbox/config.js';
 import { sandboxControl } from '../../sandbox/control.js';
 import { settingsSchema } from '../../sandbox/lab-service/settings.js';
-import { startLabService } from '../../sandbox/lab-service/server.js';
 import { startBuilt } from '../rig/built.js';
-import { sandboxApiKey, webhookSecret, lows, registerBody, startReceiver, startSandbox } from './sandbox-rig.js';
+import { sandboxApiKey, webhookSecret, lows, startSandbox } from './sandbox-rig.js';
 
 const day = 86_400_000;
 
@@ -20,14 +19,6 @@ const returned = [
 ] as const;
 
 describe('the clock', () => {
-  test('is set to a time and runs on from there', async () => {
-    const { control, newKit } = await startSandbox();
-    const { now } = await control.setClock(new Date('2031-05-06T07:08:09.000Z'));
-    expect(now).toMatch(/^2031-05-06T07:08:09/);
-    expect((await newKit()).created_at).toMatch(/^2031-05-06T07:08:/);
-    expect(Date.parse((await control.clock()).now)).toBeGreaterThanOrEqual(Date.parse(now));
-  });
-
   test('going forward makes every step happen, each at its own time', async () => {
     const { call, control, newKit } = await startSandbox();
     const start = Date.parse('2030-01-01T00:00:00Z');
@@ -65,39 +56,6 @@ describe('moving an order', () => {
 });
 
 describe('stories', () => {
-  test('wait for the registration if they need it', async () => {
-    const { call, control, newKit } = await startSandbox();
-    const order = await newKit();
-    await control.playStory(order.id, returned);
-    await control.advanceClock('60d');
-    const now = async () => lows((await control.order(order.id)).order);
-    expect((await now()).at(-1)).toBe('with_customer');
-    await call('POST', '/v3/order/testkit/register', registerBody(order.user_id, 'INVENTED-1'));
-    await control.advanceClock('60d');
-    expect((await now()).slice(-5)).toEqual([
-      'requisition_created',
-      'testkit_registered',
-      'transit_lab',
-      'delivered_to_lab',
-      'completed',
-    ]);
-  });
-
-  test('go on with the order when the service makes a redraw', async () => {
-    const { control, newKit } = await startSandbox();
-    const { id } = await newKit();
-    await control.playStory(id, [
-      { after: '1d', status: 'sample_error', status_detail: 'sample_hemolyzed' },
-      { after: '1d', creates: 'redraw' },
-      { after: '1d', status: 'do_not_process' },
-    ]);
-    await control.advanceClock('4d');
-    const [parent, redraw, ...others] = await control.orders();
-    expect(lows(parent?.order ?? { events: [] }).slice(-2)).toEqual(['sample_error', 'do_not_process']);
-    expect(redraw).toMatchObject({ parent_id: id, order: { origin: 'redraw' } });
-    expect(others).toEqual([]);
-  });
-
   test('end with a cancelled or a deleted order', async () => {
     const { call, control, newKit } = await startSandbox();
     const [cancelled, deleted] = [await newKit(), await newKit()];
@@ -251,21 +209,4 @@ describe('the program', () => {
       new RegExp(`^Port ${port} is in use: set SANDBOX_PORT to a free one, and .* SERVICE_BASE_URL`),
     );
   });
-});
-
-test('a stand-in that has ended leaves no timer and no socket', async () => {
-  const receiver = await startReceiver(() => 500);
-  const service = await startLabService({
-    port: 0,
-    apiKey: sandboxApiKey,
-    settings: { webhookUrl: receiver.url, webhookSecrets: [webhookSecret] },
-  });
-  const control = sandboxControl(service.url);
-  const { order } = await control.createOrder();
-  await control.playStory(order.id, returned);
-  await control.settleWebhooks();
-  const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-  await service.close();
-  await expect(control.health()).rejects.toThrow('fetch failed');
-  expect(process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length).toBeLessThan(before);
 });

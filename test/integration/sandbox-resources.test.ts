@@ -120,17 +120,6 @@ describe('an order', () => {
     expect((await call('POST', '/v3/order/testkit/register', body)).status).toBe(422);
   });
 
-  test('a sample id that is on no kit takes the oldest kit of the user, or is refused if that is off', async () => {
-    const { call, control, newKit } = await start();
-    const { id, user_id } = await newKit();
-    await newKit({ user_id });
-    const register = async (sampleId: string) =>
-      call('POST', '/v3/order/testkit/register', registerBody(user_id, sampleId));
-    expect((await register('INVENTED-1')).body.order).toMatchObject({ id, sample_id: 'INVENTED-1' });
-    await control.changeSettings({ anySampleId: false });
-    expect((await register('INVENTED-2')).status).toBe(422);
-  });
-
   // proves 137, 138, 139, 140, 200, 217, 218, 221
   test('an order with a known patient is made once for its key, with the comments of both for the laboratory', async () => {
     const { call, control, newUser } = await start();
@@ -229,33 +218,6 @@ describe('an order', () => {
       orders: [{ id: order.id }, { id: redraw.id, origin: 'redraw', parent_id: order.id, last_status: 'corrected' }],
     });
   });
-});
-
-// proves 180, 308
-test.each(['portal', 'links', 'markers', 'appointments', 'reports'] as const)(
-  'a team that is not enabled for %s is refused as such, in JSON and in plain text',
-  async (feature) => {
-    const { client, control } = await start({ closedFeatures: [feature] });
-    const calls = {
-      portal: () => client.portal.createUrl(labTestIds.kit, { context: 'launch' }),
-      links: () => client.links.createToken({ user_id: labTestIds.kit }),
-      markers: () => all(client.labTests.listMarkers()),
-      appointments: () => client.appointments.get(labTestIds.kit),
-      reports: () => client.reports.getJob(labTestIds.kit),
-    };
-    await expect(calls[feature]()).rejects.toMatchObject({ name: 'FeatureNotEnabled', status: 403 });
-    await control.changeSettings({ closedFeatureBody: 'text' });
-    await expect(calls[feature]()).rejects.toMatchObject({ name: 'FeatureNotEnabled', status: 403 });
-  },
-);
-
-// proves 215, 303
-test('a workout has a stream under any id, the same each time, with gaps and missing channels', async () => {
-  const { client } = await start();
-  const stream = await client.timeseries.workoutStream(labTestIds.kit);
-  expect(stream.heartrate).toContain(null);
-  expect(stream).toMatchObject({ power: null, resistance: [] });
-  expect(await client.timeseries.workoutStream(labTestIds.kit)).toEqual(stream);
 });
 
 // proves 6, 20, 43, 45, 56, 143, 169, 257, 309

@@ -296,21 +296,6 @@ describe('the servers', () => {
     expect(await isRunning(server.pid)).toBe(false);
   });
 
-  test('the dev server keeps its state in a file', async () => {
-    const options = { program: inject('devServerProgram'), dbFilename: join(folder, 'state.db'), namespace: 'kept' };
-    const first = await startDevServer({ ...options, searchAttributes: searchAttributeKeys });
-    await first.stop();
-    const second = await startDevServer(options);
-    onTestFinished(() => second.stop());
-    const connection = await Connection.connect({ address: second.address });
-    // A server that has just started may answer from a cache that is not filled yet.
-    await eventually(async () => {
-      const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'kept' });
-      expect(Object.keys(customAttributes ?? {})).toContain('LabReference');
-    });
-    await connection.close();
-  });
-
   test('a busy port is named', async () => {
     const busy = createServer();
     busy.listen(0, '127.0.0.1');
@@ -328,18 +313,6 @@ describe('the servers', () => {
     await expect(startDevServer({ program })).rejects.toThrow(
       /dev server ended by itself \(status 3\); its last lines:\n {2}unknown command/,
     );
-  });
-
-  test('the test server answers with its search attributes, and stopping it leaves no process', async () => {
-    const { environment, stop } = await startTestServer({
-      program: inject('testServerProgram'),
-      searchAttributes: searchAttributeKeys,
-    });
-    const before = await environment.currentTimeMs();
-    await environment.sleep('30 days');
-    expect((await environment.currentTimeMs()) - before).toBeGreaterThan(29 * 86_400_000);
-    await stop();
-    await gone(environment.address);
   });
 
   test('both servers end when the process that started them is killed', async () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
-import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { DatabaseNotUtf8, StoreFailed, storeFailure } from '../../store/database.js';
 import { DirectoryInUse } from '../../store/directory-lock.js';
 import { openStore } from '../../store/health-data-store.js';
@@ -15,7 +15,7 @@ import { readSchemaState } from '../../store/schema-state.js';
 import { storeOf } from '../../workers/health-data.js';
 import { StartFailed } from '../../workers/process.js';
 import { emptyDatabase } from '../rig/empty-database.js';
-import { findPostgres, installCommand } from '../rig/postgres.js';
+import { installCommand } from '../rig/postgres.js';
 import { startProgram } from '../rig/processes.js';
 import { describeStores, newDatabase } from '../rig/stores.js';
 import { closedPort } from '../unit/webhooks/sending.js';
@@ -280,16 +280,3 @@ async function heldUsers(databaseUrl: string, userIds: readonly string[]): Promi
   for (const userId of userIds) await client.query('select pg_advisory_lock(540239104, hashtext($1))', [userId]);
   return client;
 }
-
-test('PostgreSQL is found on PATH, or else as the latest of the packages', async () => {
-  expect(await findPostgres('', '/nowhere')).toBeUndefined();
-  const folder = await mkdtemp(join(tmpdir(), 'lab-operations-found-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  for (const version of ['9', '15', 'other']) {
-    const bin = join(folder, version, 'bin');
-    await mkdir(bin, { recursive: true });
-    for (const program of ['postgres', 'initdb']) await writeFile(join(bin, program), '');
-  }
-  expect(await findPostgres('', folder)).toBe(join(folder, '15', 'bin'));
-  expect(await findPostgres(join(folder, '9', 'bin'), folder)).toBe(join(folder, '9', 'bin'));
-});
