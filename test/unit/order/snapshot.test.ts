@@ -11,7 +11,7 @@ import { nextMoment } from '../../../workflows/order/deadlines.js';
 import { observe, readCriticalReport, readSnapshot, type Orders } from '../../../workflows/order/snapshots.js';
 import { caseFileOf, stateOf } from '../../../workflows/order/view.js';
 import { projectFolder } from '../../rig/processes.js';
-import { untidyOrder } from '../service/untidy-orders.js';
+import { untidyOrder } from '../service/order/untidy-orders.js';
 import { caseOf, daysAfterStart, kitOf } from './histories.js';
 import { forAll, reportsOfChain } from './reports.js';
 import fc from 'fast-check';

@@ -329,7 +329,7 @@ describe('events of each kind', () => {
     }
   });
 
-  // service/events.test.ts has the other places.
+  // service/webhooks/events.test.ts has the other places.
   test.each([
     ['in health data', `{"event_type":"daily.data.steps.created","data":${deepObject}}`, 204],
     ['in place of an order', `{"event_type":"labtest.order.updated","data":${deepArray}}`, 204],

@@ -1,0 +1,109 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { WorkflowNotFoundError, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { expect, test } from 'vitest';
+import { runningWorkActivities } from '../../../../activities/deletion/running-work.js';
+import { workIdsOf } from '../../../../activities/deletion/erasure.js';
+import { kitOrderId, parsingJobId } from '../../../../protocol/ids.js';
+import { labOrderIdKey, labPhaseKey, labTransactionIdKey } from '../../../../protocol/search-attributes.js';
+
+const userId = '00000000-0000-4000-8000-00000000000a';
+const id = '00000000-0000-4000-8000-000000000001';
+
+/** Temporal with these workflows, whose commands are answered by workflow ID. */
+function temporalWith(runs: object[], answers: Record<string, () => unknown> = {}) {
+  const [sent, queries]: [string[], string[]] = [[], []];
+  const getHandle = (workflowId: string) => ({
+    executeUpdate: async (name: string, { args: [command] }: { args: [{ by?: string }] }) => {
+      sent.push(`${workflowId} ${name} by ${command.by}`);
+      return answers[workflowId]?.();
+    },
+    query: async () => answers[workflowId]?.(),
+    result: async () => answers[`result of ${workflowId}`]?.(),
+  });
+  const list = ({ query }: { query: string }) => {
+    queries.push(query);
+    return runs;
+  };
+  const temporal = { workflow: { list, getHandle }, withDeadline: (_at: number, call: () => unknown) => call() };
+  return { temporal: temporal as unknown as Client, sent, queries };
+}
+
+const attributes = (pairs: [{ name: string }, unknown][]) => ({
+  get: (key: { name: string }) => pairs.find(([{ name }]) => name === key.name)?.[1],
+});
+const run = (type: string, workflowId: string, phase?: string) => ({
+  ...{ type, workflowId, runId: 'run', status: { name: 'RUNNING' } },
+  typedSearchAttributes: attributes(phase === undefined ? [] : [[labPhaseKey, phase]]),
+});
+
+test('running work is a user’s own, in either letter case of the id, without what only waits for a receiver', async () => {
+  const ended = [
+    ['kitOrder', 'completed'],
+    ['kitOrder', 'forwarded'],
+    ['linkProvider', 'connected'],
+    ['parsingJob', 'superseded'],
+    ['bookAppointment', 'expired'],
+  ] as const;
+  const open = [run('kitOrder', 'a', 'failed'), run('parsingJob', 'b', 'parsing'), run('submitReport', 'c')];
+  const { temporal, queries } = temporalWith([...open, ...ended.map(([type, phase]) => run(type, 'x', phase))]);
+  const activities = runningWorkActivities({ temporal, target: 'off' });
+  const { work } = await activities.findRunningWork(userId.toUpperCase());
+  expect(work).toEqual(open.map(({ type, workflowId }) => ({ workflowId, name: type })));
+  expect(queries).toEqual([expect.stringMatching(`^LabUserId = '${userId}' AND ExecutionStatus = 'Running' AND `)]);
+  const names = ['kitOrder', 'placeKitOrder', 'linkProvider', 'submitReport', 'parsingJob', 'bookAppointment'];
+  for (const name of names) expect(queries[0]).toContain(`'${name}'`);
+  expect(await activities.findRunningWork("x' OR LabUserId != '")).toMatchObject({ work: [] });
+});
+
+const fails = (type: string) => () => {
+  throw new WorkflowUpdateFailedError('failed', ApplicationFailure.nonRetryable('invented', type));
+};
+const gone = () => {
+  throw new WorkflowNotFoundError('gone', 'work', undefined);
+};
+
+const made = (what: string) => () => ({ outcome: what === 'job' ? 'uploaded' : 'placed', [`${what}Id`]: id });
+const ofJob = [`${parsingJobId(id)} cancel by agent-4`];
+
+test.each<[string, string, () => unknown, object, string[]]>([
+  ['is cancelled', 'kitOrder', () => ({}), { fate: 'cancelled' }, []],
+  ['is no longer followed', 'parsingJob', () => ({}), { fate: 'cancelled', reason: 'NoLongerFollowed' }, []],
+  ['is not cancelled', 'kitOrder', fails('CancelRefused'), { fate: 'not_cancelled', reason: 'CancelRefused' }, []],
+  ['has ended', 'linkProvider', fails('LinkEnded'), { fate: 'ended' }, []],
+  ['is gone', 'bookAppointment', gone, { fate: 'ended' }, []],
+  ['has just made its job', 'submitReport', made('job'), { fate: 'cancelled', reason: 'NoLongerFollowed' }, ofJob],
+  [
+    'has just made its order',
+    'placeKitOrder',
+    made('order'),
+    { fate: 'cancelled' },
+    [`${kitOrderId(id)} cancel by agent-4`],
+  ],
+  ['has no such command', 'deleteUser', gone, { fate: 'not_cancelled', reason: 'NoCancelCommand' }, []],
+])('work that %s (%s)', async (_what, name, answer, fate, then) => {
+  const { temporal, sent } = temporalWith([], { work: answer });
+  const activities = runningWorkActivities({ temporal, target: 'off' });
+  expect(await activities.cancelWork({ workflowId: 'work', name, by: 'agent-4' })).toEqual(fate);
+  expect(sent.slice(0, 1)).toEqual(name === 'deleteUser' ? [] : ['work cancel by agent-4']);
+  expect(sent.slice(1)).toEqual(then);
+});
+
+test('a user’s work has the ids of orders, transactions, jobs and appointments; work that never answers is left out in the end', async () => {
+  const typedSearchAttributes = attributes([
+    [labOrderIdKey, [id, 'id-2']],
+    [labTransactionIdKey, 'transaction-1'],
+  ]);
+  const order = { ...run('kitOrder', kitOrderId(id)), typedSearchAttributes };
+  const [shown, silent] = ['appointment/a', 'appointment/b'].map((workflowId) => run('bookAppointment', workflowId));
+  const ended = { ...run('bookAppointment', 'appointment/c'), status: { name: 'COMPLETED' } };
+  const runs = [order, run('parsingJob', parsingJobId('job-1')), shown ?? {}, ended, silent ?? {}];
+  const { temporal } = temporalWith(runs, {
+    'appointment/a': () => ({ appointment: { appointmentId: 'visit-1' } }),
+    'appointment/b': gone,
+    'result of appointment/c': () => ({ appointment: { appointmentId: 'visit-2' } }),
+  });
+  const ids = (attempt: number) => new MockActivityEnvironment({ attempt }).run(() => workIdsOf(temporal, userId));
+  await expect(ids(1)).rejects.toThrow('gone');
+  expect(await ids(3)).toEqual([id, 'id-2', 'transaction-1', 'job-1', 'visit-1', 'visit-2']);
+});

@@ -1,0 +1,60 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { expect, test } from 'vitest';
+import { adoptingActivities } from '../../../../activities/order/adopting.js';
+import type { ActivityDependencies } from '../../../../activities/dependencies.js';
+import { resolvePolicy } from '../../../../protocol/policy/policies.js';
+import { answering, serviceAt } from '../../service/recording-server.js';
+
+test('the redraw of a replacement whose own workflow has ended leads to the chain that this one had joined', async () => {
+  const transaction = {
+    id: 'transaction-2',
+    orders: [
+      { id: 'second', origin: 'initial' },
+      { id: 'redraw', origin: 'redraw' },
+    ],
+  };
+  const ofSecond = { origin: 'redraw', order_transaction: transaction };
+  const { baseUrl } = await answering(({ url = '' }) => {
+    const id = url.split('/').at(-1) ?? '';
+    return {
+      body: {
+        id,
+        user_id: 'user-1',
+        events: [],
+        ...(id !== 'root' && ofSecond),
+        ...(id === 'second' && { origin: 'initial' }),
+      },
+    };
+  });
+  const forwarded = { outcome: 'forwarded', rootOrderId: 'root' };
+  const given: string[] = [];
+  const ended = {
+    workflowId: 'kit-order/second',
+    runId: 'run-1',
+    status: { name: 'COMPLETED' },
+    startTime: new Date(0),
+    typedSearchAttributes: { get: () => undefined },
+  };
+  const workflow = {
+    async *list({ query }: { query: string }) {
+      if (query.includes('kit-order/second')) yield ended;
+    },
+    getHandle: (workflowId: string) => ({
+      workflowId,
+      result: async () => forwarded,
+      query: async () => ({ reference: 'ref-1' }),
+      signal: async () => void given.push(workflowId),
+      describe: async () => {
+        if (workflowId === 'kit-order/second') return ended;
+        throw new WorkflowNotFoundError('none', workflowId, undefined);
+      },
+    }),
+  };
+  const temporal = { workflow, withDeadline: async (_deadline: number, call: () => Promise<unknown>) => call() };
+  const dependencies = { service: serviceAt(baseUrl), temporal, taskQueue: 'invented', target: 'off' };
+  const { adoptOrder } = adoptingActivities(dependencies as unknown as ActivityDependencies);
+  const input = { orderId: 'redraw', reference: 'ref-1', policy: resolvePolicy('order') };
+  expect(await new MockActivityEnvironment().run(() => adoptOrder(input))).toBe('root');
+  expect(given).toEqual(['kit-order/root']);
+});

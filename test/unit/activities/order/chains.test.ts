@@ -1,0 +1,100 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { expect, test } from 'vitest';
+import { chainActivities, type ChainReading } from '../../../../activities/order/chains.js';
+import type { ActivityDependencies } from '../../../../activities/dependencies.js';
+import { writePassthrough } from '../../../../protocol/order/root-order.js';
+import { signed, usualInstallation } from '../../../../service/installation.js';
+import { listedWhole } from '../../../../service/order/snapshot.js';
+import { answering, serviceAt } from '../../service/recording-server.js';
+
+const named = signed(writePassthrough({ root: 'root', reference: 'invented-1', n: 2 }), usualInstallation);
+
+/** What a run that a webhook started learns of this order, which names the chain of `root`; that chain lists these. */
+async function read(order: object, inChain?: readonly string[], others: object = {}): Promise<ChainReading> {
+  const { baseUrl } = await answering(({ url = '' }) => {
+    const id = url.split('/').at(-1);
+    const shown = id === 'order-1' ? { passthrough: named, ...order } : others;
+    return { body: { id, user_id: 'user-1', events: [], ...shown } };
+  });
+  const describe = async () => {
+    if (inChain) return { typedSearchAttributes: { get: () => inChain } };
+    throw new WorkflowNotFoundError('none', 'kit-order/root', undefined);
+  };
+  const temporal = { workflow: { getHandle: () => ({ describe }) } };
+  const dependencies = { service: serviceAt(baseUrl), temporal, target: 'off' } as unknown as ActivityDependencies;
+  const activities = chainActivities(dependencies);
+  return new MockActivityEnvironment().run(() => activities.readChain('order-1', {}));
+}
+
+test('an order of another user belongs to itself, whatever chain its passthrough names', async () => {
+  for (const inChain of [undefined, ['root']]) {
+    const reading = await read({ user_id: 'user-2' }, inChain);
+    expect(reading).toMatchObject({ rootOrderId: 'order-1', isAlone: true, snapshots: [{ orderId: 'order-1' }] });
+    // Neither reference nor number: they are another order's.
+    expect(JSON.stringify(reading)).not.toContain('invented-1');
+  }
+});
+
+test.each<[string, object, string[]?]>([
+  ['is of the same user', {}],
+  ['shows no user', { user_id: null }],
+  ['was taken in by the chain, and given to another user since', { user_id: 'user-2' }, ['root', 'order-1']],
+])('an order belongs to the chain that its passthrough names if it %s', async (_, order, inChain) => {
+  expect(await read(order, inChain)).toMatchObject({ rootOrderId: 'root' });
+});
+
+/** What it learns of an order that carries the passthrough of the first order of `user-1`, whose placing ended so. */
+async function readCopy(order: object, status: string, placed: string): Promise<ChainReading> {
+  const passthrough = signed(writePassthrough({ reference: 'invented-1', n: 1 }), usualInstallation);
+  const { baseUrl } = await answering(() => ({ body: { id: 'order-1', passthrough, events: [], ...order } }));
+  const placing = { runId: 'run-1', status: { name: status }, typedSearchAttributes: { get: () => 'user-1' } };
+  const getHandle = () => ({ describe: async () => placing, result: async () => ({ orderId: placed }) });
+  const temporal = { workflow: { getHandle } };
+  const dependencies = { service: serviceAt(baseUrl), temporal, target: 'off' } as unknown as ActivityDependencies;
+  return new MockActivityEnvironment().run(() => chainActivities(dependencies).readChain('order-1', {}));
+}
+
+test('an order of another user does not have the reference that it copies from a placed order', async () => {
+  const reading = await readCopy({ user_id: 'user-2' }, 'COMPLETED', 'order-2');
+  expect(reading).toMatchObject({ rootOrderId: 'order-1', isAlone: true });
+  expect(JSON.stringify(reading)).not.toContain('invented-1');
+});
+
+test.each<[string, [object, string, string]]>([
+  ['is of the user of the placing', [{ user_id: 'user-1' }, 'COMPLETED', 'order-2']],
+  [
+    'is the placed order, which a registration has given to another user',
+    [{ user_id: 'user-2' }, 'COMPLETED', 'order-1'],
+  ],
+  ['may still be found by its placing', [{ user_id: 'user-2' }, 'RUNNING', '']],
+  ['shows no user', [{ user_id: null }, 'COMPLETED', 'order-2']],
+])('an order has the reference of its passthrough if it %s', async (_, given) => {
+  const reading = await readCopy(...given);
+  expect(reading).not.toHaveProperty('isAlone');
+  expect(JSON.stringify(reading)).toContain('invented-1');
+});
+
+test('an order that cannot be read is read again when the service asks for it', async () => {
+  const { baseUrl } = await answering(() => ({ status: 503, headers: { 'retry-after': '21600' }, body: {} }));
+  const dependencies = { service: serviceAt(baseUrl), target: 'off' } as unknown as ActivityDependencies;
+  const reading = new MockActivityEnvironment().run(() => chainActivities(dependencies).readChain('order-1', {}));
+  await expect(reading).rejects.toMatchObject({ type: 'ServiceUnavailable', nextRetryDelay: 21_600_000 });
+});
+
+test('of a transaction of 350 orders those that are read are answered with its list once', async () => {
+  const order_transaction = {
+    id: 'transaction-1',
+    orders: Array.from({ length: 350 }, (_, n) => ({
+      id: n === 0 ? 'order-1' : `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+      origin: n === 0 ? 'initial' : 'redraw',
+      created_at: new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString(),
+    })),
+  };
+  const { snapshots } = await read({ order_transaction }, undefined, { order_transaction });
+  expect(JSON.stringify(snapshots).length).toBeLessThan(100_000);
+  const whole = listedWhole(snapshots);
+  expect(whole).toHaveLength(40);
+  for (const { transaction } of whole) expect(transaction?.orders).toEqual(whole[0]?.transaction?.orders);
+  expect(whole[0]?.transaction?.orders).toHaveLength(350);
+});

@@ -1,0 +1,116 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { expect, test } from 'vitest';
+import type { ActivityDependencies } from '../../../../activities/dependencies.js';
+import type { RequireNotStopped } from '../../../../activities/placing-stop.js';
+import { placingActivities, type PlacedOrder } from '../../../../activities/order/placing.js';
+import { shippingDetails } from '../../../rig/cast.js';
+import { answering, serviceAt, type Answer } from '../../service/recording-server.js';
+import { resolvePolicy } from '../../../../protocol/policy/policies.js';
+
+const created = '2026-03-01T00:00:00Z';
+const event = { id: 1, created_at: created, status: 'failed.testkit.lost' };
+const proxy: Answer = { status: 404, body: '404 page not found' };
+
+/** One attempt to replace a failed order that has had one event. */
+async function replaceAt(
+  baseUrl: string,
+  more: object = {},
+  requireNotStopped: RequireNotStopped = () => Promise.resolve(),
+): Promise<PlacedOrder> {
+  const dependencies = { service: serviceAt(baseUrl), requireNotStopped, echoesPassthrough: true };
+  const { replaceKitOrder } = placingActivities(dependencies as unknown as ActivityDependencies);
+  const { creationTimeout, creationSettling } = resolvePolicy('order');
+  const input = {
+    ...{ failedOrderId: 'failed', decidedOn: { eventId: 1 }, rootOrderId: 'failed', reference: 'invented-1', n: 2 },
+    ...{ chain: ['failed'], claimedAt: created, triedBefore: false, creationTimeout, creationSettling, ...more },
+  };
+  const hour = 3_600_000;
+  const times = { scheduledTimestampMs: Date.now(), startToCloseTimeoutMs: hour, scheduleToCloseTimeoutMs: hour };
+  return new MockActivityEnvironment(times).run(() => replaceKitOrder(input));
+}
+
+const failed = {
+  ...{ user_id: 'user-1', lab_test: { id: 'invented-test' }, shipping_details: shippingDetails, created_at: created },
+  ...{ id: 'failed', events: [event] },
+};
+
+/** Its list of orders answers so; what is created is counted. */
+async function serviceWith(listed: Answer, read: Answer = { body: failed }) {
+  const creations: string[] = [];
+  const { baseUrl } = await answering(({ method, url = '' }) => {
+    if (method === 'POST') creations.push(url);
+    if (method === 'POST') return { body: { order: { ...failed, id: 'new-kit' }, status: 'success', message: 'made' } };
+    return url.startsWith('/orders') ? listed : read;
+  });
+  return { baseUrl, creations };
+}
+
+const listed = (...orders: object[]): Answer => ({ body: { orders, total: orders.length, page: 1, size: 50 } });
+
+test('a replacement whose creation was not answered is the one with our passthrough', async () => {
+  const mine = { ...failed, id: 'mine', passthrough: 'labops/default:failed:invented-1:2' };
+  const { baseUrl, creations } = await serviceWith(listed(mine));
+  const placed = await replaceAt(baseUrl, { triedBefore: true });
+  expect(placed).toMatchObject({ adopted: true, snapshot: { orderId: 'mine' } });
+  expect(creations).toEqual([]);
+});
+
+test('a replacement is found by its root and its number, though the chain has got another reference since', async () => {
+  const mine = { ...failed, id: 'mine', events: [], passthrough: 'labops/default:failed:failed:2' };
+  const first = { ...mine, id: 'first', passthrough: 'labops/default:failed:failed:1' };
+  const { baseUrl, creations } = await serviceWith(listed(first, mine));
+  expect(await replaceAt(baseUrl, { triedBefore: true })).toMatchObject({ snapshot: { orderId: 'mine' } });
+  expect(creations).toEqual([]);
+});
+
+test('a replacement is not created while placing is stopped, which says if nothing was sent', async () => {
+  const { baseUrl, creations } = await serviceWith(listed());
+  const stopped: RequireNotStopped = (attempt) => Promise.reject(new Error(`stopped ${JSON.stringify(attempt)}`));
+  await expect(replaceAt(baseUrl, {}, stopped)).rejects.toThrow('stopped {"nothingSent":true}');
+  await expect(replaceAt(baseUrl, { triedBefore: true }, stopped)).rejects.toThrow('stopped {}');
+  expect(creations).toEqual([]);
+});
+
+test.each([
+  ['an event more than was decided on', { decidedOn: { eventId: 0 } }, {}],
+  ['an end by its status alone', {}, { events: [{ ...event, status: 'received.a.ordered' }], status: 'cancelled' }],
+])('an order that the service shows with %s is not replaced', async (_what, more, shown) => {
+  const { baseUrl, creations } = await serviceWith(listed(), { body: { ...failed, ...shown } });
+  await expect(replaceAt(baseUrl, more)).rejects.toMatchObject({ type: 'OrderMovedOn', nonRetryable: true });
+  expect(creations).toEqual([]);
+});
+
+test.each([
+  ['the search for a kit that exists already', proxy, undefined],
+  ['the read of the lost order', listed(), proxy],
+])('a 404 of a proxy to %s refuses no replacement', async (_what, list, read) => {
+  const { baseUrl } = await serviceWith(list, read);
+  await expect(replaceAt(baseUrl)).rejects.toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
+});
+
+/** Tries to replace a failed order whose transaction lists these orders, itself among them. */
+async function replace(...members: { id: string; origin?: string; created_at?: string }[]): Promise<PlacedOrder> {
+  const common = { ...failed, order_transaction: { id: 'transaction-1', orders: members } };
+  const { baseUrl } = await answering(({ method, url = '' }) => {
+    const { pathname } = new URL(url, 'http://service');
+    if (method === 'POST') return { body: { order: { ...common, id: 'new-kit' }, status: 'success', message: 'made' } };
+    return pathname === '/orders' ? listed() : { body: { ...common, id: pathname.split('/').at(-1) } };
+  });
+  return replaceAt(baseUrl);
+}
+
+test.each<[string, object, object]>([
+  ['a later time', { created_at: created }, { created_at: '2026-03-02T00:00:00Z' }],
+  ['no time', { created_at: created }, {}],
+  ['a time that cannot be read', { created_at: created }, { created_at: 'invented' }],
+  ['a local time, as itself in the list', { created_at: '2026-02-28T19:00:00' }, { created_at: '2026-02-28T20:00:00' }],
+])('a redraw that the service lists with %s wins over a replacement', async (_, own, redraw) => {
+  const placed = await replace({ id: 'failed', ...own }, { id: 'redraw', origin: 'redraw', ...redraw });
+  expect(placed).toMatchObject({ adopted: true, snapshot: { orderId: 'redraw' } });
+});
+
+test('a redraw before the failed order is not the one that follows it', async () => {
+  const earlier = { id: 'redraw', origin: 'redraw' };
+  const placed = await replace(earlier, { id: 'failed', origin: 'redraw' });
+  expect(placed).toMatchObject({ adopted: false, snapshot: { orderId: 'new-kit' } });
+});

@@ -1,0 +1,129 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import type { Appointments } from '../../../../service/appointment/appointments.js';
+import { home } from '../persons.js';
+import { readFrom, rejection, serviceWith } from '../recording-server.js';
+
+const key = 'bk_invented_key';
+
+const appointment = {
+  id: 'appointment-1',
+  user_id: 'user-1',
+  order_id: 'order-1',
+  order_transaction_id: 'transaction-1',
+  address: home,
+  location: { lng: -112.1, lat: 33.4 },
+  start_at: '2026-02-01T16:00:00',
+  end_at: '2026-02-01T17:00:00+00:00',
+  iana_timezone: 'America/Phoenix',
+  type: 'phlebotomy',
+  provider: 'a_provider_of_next_year',
+  status: 'confirmed',
+  provider_id: '17',
+  external_id: null,
+  can_reschedule: true,
+  appointment_notes: null,
+  event_status: 'scheduled',
+  event_data: { any: [1] },
+  events: [{ created_at: '2026-01-20T10:00:00', status: 'pending', data: null }],
+  next_year: 1,
+};
+const appointmentRead = {
+  ...appointment,
+  start_at: '2026-02-01T16:00:00Z',
+  events: [{ ...appointment.events[0], created_at: '2026-01-20T10:00:00Z' }],
+};
+
+const get = (body: unknown) => readFrom(body, ({ appointments }) => appointments.get('order-1'));
+
+// proves 226-228, 322
+test.each<[string, (appointments: Appointments) => Promise<unknown>]>([
+  ['book', (a) => a.book('order-1', { booking_key: key })],
+  ['request', (a) => a.request('order-1', { address: home, provider: 'invented' })],
+  ['reschedule', (a) => a.reschedule('order-1', { booking_key: key })],
+  ['cancel', (a) => a.cancel('order-1', { cancellation_reason_id: 'reason-1' })],
+  ['get', (a) => a.get('order-1')],
+])('%s returns the appointment', async (_name, call) => {
+  expect(await readFrom(appointment, ({ appointments }) => call(appointments))).toEqual(appointmentRead);
+});
+
+// proves 325, 326
+test('an appointment is read with nearly everything missing, null or of the wrong type', async () => {
+  const read = { id: 'appointment-1', order_id: 'order-1', start_at: null, status: 'a_status_of_next_year' };
+  expect(await get({ ...read, location: 'home', can_reschedule: 'no', events: 'none' })).toEqual(read);
+});
+
+describe('slots', () => {
+  const availability = (body: unknown) => readFrom(body, ({ appointments }) => appointments.availability(home));
+
+  // proves 229, 314
+  test('come for 14 days, as the service sends them', async () => {
+    const slot = {
+      booking_key: key,
+      start: '2026-02-01T16:00:00',
+      end: '2026-02-01T17:00:00',
+      expires_at: '2026-01-20T10:30:00',
+      price: 49.5,
+      is_priority: false,
+      num_appointments_available: 2,
+      next_year: 1,
+    };
+    const days = Array.from({ length: 14 }, (_, n) => ({
+      date: `2026-02-${String(n + 1).padStart(2, '0')}`,
+      location: null,
+      slots: [slot],
+    }));
+    const read = await availability({ slots: days, timezone: 'America/Phoenix' });
+    expect(read.timezone).toBe('America/Phoenix');
+    expect(read.slots).toHaveLength(14);
+    const times = { start: '2026-02-01T16:00:00Z', end: '2026-02-01T17:00:00Z', expires_at: '2026-01-20T10:30:00Z' };
+    expect(read.slots?.[13]).toEqual({ date: '2026-02-14', location: null, slots: [{ ...slot, ...times }] });
+  });
+
+  // proves 229, 325
+  test('may be none, and untidy', async () => {
+    expect(await availability({})).toEqual({});
+    const untidy = { date: '2026-02-01', slots: [{ booking_key: 7, price: 'free' }, null] };
+    expect(await availability({ slots: [untidy, 5] })).toEqual({
+      slots: [{ date: '2026-02-01', slots: [{ booking_key: '7' }] }],
+    });
+  });
+
+  describe.each([
+    ['booked', (a: Appointments) => a.book('order-1', { booking_key: key })],
+    ['taken instead of another', (a: Appointments) => a.reschedule('order-1', { booking_key: key })],
+  ])('a slot that is %s', (_what, call) => {
+    test.each<[number, unknown, string]>([
+      [400, { detail: 'The slot is no longer available' }, 'SlotUnavailable'],
+      [404, { detail: 'Time slot not found' }, 'SlotUnavailable'],
+      [400, { error: 'Bad Request', message: 'Selected timeslot unavailable', status_code: 400 }, 'SlotUnavailable'],
+      [400, { detail: 'Booking failed' }, 'ServiceRefused'],
+      [400, { detail: 'Booking key expired' }, 'BookingKeyExpired'],
+      [404, { detail: `booking_key ${key} not found` }, 'BookingKeyExpired'],
+      [400, { detail: 'Invalid booking key' }, 'BookingKeyExpired'],
+      [400, 'The slot with this booking-key is no longer valid', 'BookingKeyExpired'],
+      [400, { detail: 'Order is not in a state to be booked' }, 'ServiceRefused'],
+      [400, { detail: 'Appointment cannot be rescheduled' }, 'ServiceRefused'],
+      [404, { detail: 'Appointment not found' }, 'NotFound'],
+      [404, { detail: "This order doesn't exist." }, 'NotFound'],
+      [400, { detail: 'The patient has no phone number' }, 'ServiceRefused'],
+      [400, { detail: [{ loc: ['body', 'appointment_notes'], msg: 'Too long', type: 'x' }] }, 'ServiceRefused'],
+      [409, {}, 'ServiceRefused'],
+      [422, { detail: [{ loc: ['body', 'booking_key'], msg: 'Field required', type: 'missing' }] }, 'ServiceRefused'],
+      [401, { detail: 'The slot is no longer available' }, 'Unauthorized'],
+    ])('turns the refusal %i %j into a %s', async (status, body, name) => {
+      const { appointments } = await serviceWith({ status, body });
+      const error = await rejection(call(appointments));
+      expect(error).toMatchObject({ name, status });
+      expect(inspect(error, { depth: null })).not.toContain(key);
+    });
+  });
+});
+
+test('reasons for a cancellation are listed with what they cost', async () => {
+  const body = [{ id: 'reason-1', name: 'Invented', is_refundable: true, next_year: 1 }];
+  const { appointments, requests } = await serviceWith({ body });
+  expect(await appointments.cancellationReasons()).toEqual(body);
+  const url = '/v3/order/phlebotomy/appointment/cancellation-reasons';
+  expect(requests).toMatchObject([{ method: 'GET', url, body: undefined }]);
+});

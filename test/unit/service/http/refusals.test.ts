@@ -1,0 +1,305 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test, vi } from 'vitest';
+import {
+  FeatureNotEnabled,
+  NotFound,
+  ServiceRefused,
+  ServiceUnavailable,
+  TooManyRequests,
+  Unauthorized,
+} from '../../../../service/errors.js';
+import { readRefusal, refusalError, retryAfterMs } from '../../../../service/http/refusals.js';
+import { orderRequest } from '../persons.js';
+import { type Answer, rejection, serviceAt, serviceWith, serving } from '../recording-server.js';
+
+/** A copy of the error bodies that were seen in public documentation of a deployment of the same interface. */
+const { cases: seen } = JSON.parse(readFileSync(new URL('error-answers.json', import.meta.url), 'utf8')) as {
+  cases: { when: string; status: number | null; body?: unknown; body_text?: string }[];
+};
+
+async function refusedWith(answer: Answer): Promise<unknown> {
+  const { orders } = await serviceWith(answer);
+  return rejection(orders.get('order-1'));
+}
+
+const expected: Record<string, [kind: new (...parts: never[]) => Error, said: string]> = {
+  'POST /v2/user, client_user_id taken': [ServiceRefused, 'Client user id already exists.'],
+  'POST /v2/user, 51st sandbox user': [ServiceRefused, 'You have reached the maximum of 50 Sandbox users'],
+  'cancel order in a non-cancellable state': [
+    ServiceRefused,
+    'Transition from current_status to cancelled is not allowed',
+  ],
+  'parser job with needs_human_review on a team not enabled': [
+    FeatureNotEnabled,
+    'Human review is not supported yet for your team please contact support',
+  ],
+  'GET /v2/user/{id} of a user in deletion grace': [NotFound, 'You have scheduled this user for deletion.'],
+  'DELETE or PATCH a user already scheduled for deletion': [
+    NotFound,
+    'The user has been scheduled for deletion as per your previous request',
+  ],
+  'DELETE/PATCH unknown user': [NotFound, 'The user does not or no longer exists in this team'],
+  'GET unknown user': [NotFound, 'Not found'],
+  'GET user with non-uuid id': [ServiceRefused, 'Invalid format for parameter user_id'],
+  'POST /v2/user without client_user_id': [ServiceRefused, 'client_user_id: Field required'],
+  'PATCH user to a taken client_user_id': [ServiceRefused, 'Client user id already exists'],
+  'PATCH user with empty body': [ServiceRefused, 'Nothing to patch'],
+  'GET /v2/user with bad limit/offset': [ServiceUnavailable, 'Internal Server Error'],
+  'GET /v3/order/{unknown}': [NotFound, "This order doesn't exist"],
+  'POST /v3/order/{unknown}/cancel or /test': [NotFound, "Order doesn't exist"],
+  'appointment endpoints on unknown order': [NotFound, "This order doesn't exist."],
+  'result endpoints on unknown order': [NotFound, 'Order not found'],
+  'POST /v3/order for unknown user': [NotFound, 'User does not exist on this team'],
+  'POST /v3/order with collection_method=testkit': [ServiceRefused, 'Cannot set collection_method to TESTKIT'],
+  'POST /v3/order neither lab_test_id nor order_set': [ServiceRefused, 'Either lab_test_id or order_set must be set'],
+  'POST /v3/order invalid name': [ServiceRefused, 'patient_details.first_name: Value error, The field must start'],
+  'POST /v3/order dob in future': [ServiceRefused, 'patient_details.dob: Value error, dob cannot be in the future'],
+  'POST /v3/order bad zip': [ServiceRefused, 'patient_address.zip: String should match pattern'],
+  'POST /v3/order bad phone (555 area code etc.)': [ServiceRefused, 'Phone number is not correct'],
+};
+
+describe('error answers seen in a deployment', () => {
+  const failures = seen.filter(({ status }) => status !== null && status >= 400);
+
+  test('each has its expectation here', () => {
+    expect(failures.map(({ when }) => when).toSorted()).toEqual(Object.keys(expected).toSorted());
+  });
+
+  // proves 305, 311
+  test.each(failures)('$when ($status)', async ({ when, status, body, body_text: text }) => {
+    const error = await refusedWith({ status: status ?? 0, body: text ?? body });
+    const [kind, said] = expected[when] ?? [];
+    expect((error as Error).constructor).toBe(kind);
+    expect(error).toMatchObject({ name: kind?.name, method: 'GET', path: '/v3/order/{order_id}', status });
+    const { serviceSentence, fields = [] } = error as Partial<ServiceRefused>;
+    const sentences = [serviceSentence, ...fields.map(({ field, message }) => `${field}: ${message}`)];
+    expect(sentences.join('\n')).toContain(said);
+    // It may quote a person, and messages are logged.
+    expect(String(error)).not.toContain(said);
+  });
+
+  // proves 305
+  test('a refused field keeps place, rule and sentence, and loses what was sent', async () => {
+    const invalidName = seen.find(({ when }) => when === 'POST /v3/order invalid name');
+    const error = await refusedWith({ status: 422, body: invalidName?.body });
+    expect(error).toMatchObject({
+      serviceSentence: undefined,
+      fields: [
+        {
+          field: 'patient_details.first_name',
+          type: 'value_error',
+          message:
+            'Value error, The field must start with a letter (a-z or A-Z or 0-9) and can only contain -,. special characters, but cannot start with a space or hyphen.',
+        },
+      ],
+    });
+    expect(JSON.stringify({ ...(error as object), text: String(error) })).not.toContain('-John');
+  });
+});
+
+describe('status', () => {
+  // proves 311
+  test.each([
+    [400, ServiceRefused],
+    [401, Unauthorized],
+    [403, Unauthorized],
+    [404, NotFound],
+    [408, ServiceUnavailable],
+    [409, ServiceRefused],
+    [413, ServiceRefused],
+    [418, ServiceRefused],
+    [422, ServiceRefused],
+    [425, ServiceUnavailable],
+    [429, TooManyRequests],
+    [500, ServiceUnavailable],
+    [502, ServiceUnavailable],
+    [503, ServiceUnavailable],
+    [599, ServiceUnavailable],
+  ])('%i without a body is %o', async (status, kind) => {
+    const error = await refusedWith({ status });
+    expect((error as Error).constructor).toBe(kind);
+    expect(error).toMatchObject({ status, serviceSentence: undefined });
+  });
+
+  // proves 180, 308
+  test.each<[number, unknown]>([
+    [403, { detail: 'This endpoint is in closed beta' }],
+    [403, 'This feature is not enabled for your team.'],
+    [400, { error: 'Bad Request', message: 'Portal links are not enabled for this team' }],
+    [404, { detail: 'Portal links are not enabled' }],
+    [422, { detail: { error_message: 'Closed beta' } }],
+  ])('means a team that is not enabled for status %i and body %j', async (status, body) => {
+    const error = await refusedWith({ status, body });
+    expect(error).toBeInstanceOf(FeatureNotEnabled);
+    expect(error).toBeInstanceOf(ServiceRefused);
+  });
+
+  // proves 308
+  test.each([
+    [403, { detail: 'Forbidden' }],
+    [403, '<html><body>This feature is not enabled</body></html>'],
+    [404, { detail: 'Not found' }],
+    [400, { error: 'Bad Request', message: 'Transition from current_status to cancelled is not allowed' }],
+  ])('means another refusal for status %i and body %j', async (status, body) => {
+    expect(await refusedWith({ status, body })).not.toBeInstanceOf(FeatureNotEnabled);
+  });
+
+  // proves 319
+  test.each([429, 503])('%i brings the time after which to retry', async (status) => {
+    const error = await refusedWith({ status, headers: { 'retry-after': '7' }, body: { detail: 'slow down' } });
+    expect(error).toMatchObject({ retryAfterMs: 7000, serviceSentence: 'slow down' });
+  });
+
+  // proves 319
+  test('429 without Retry-After leaves the time open', async () => {
+    expect(await refusedWith({ status: 429 })).toMatchObject({ retryAfterMs: undefined });
+  });
+});
+
+describe('Retry-After', () => {
+  test('an HTTP date counts from now', () => {
+    vi.useFakeTimers({ now: new Date('2026-01-01T00:00:00Z'), toFake: ['Date'] });
+    try {
+      expect(retryAfterMs('Thu, 01 Jan 2026 00:00:30 GMT')).toBe(30_000);
+      expect(retryAfterMs('Thursday, 01-Jan-26 00:01:00 GMT')).toBe(60_000);
+      expect(retryAfterMs('Wed, 31 Dec 2025 23:59:00 GMT')).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test.each([
+    ['0', 0],
+    [' 120 ', 120_000],
+    ['99999999999999999999', 86_400_000],
+    ['-1', undefined],
+    ['1.5', undefined],
+    ['soon', undefined],
+    ['Monday', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('%j is %j ms', (header, ms) => {
+    expect(retryAfterMs(header)).toBe(ms);
+  });
+});
+
+describe('the text of a refusal', () => {
+  test('ends at 300 characters, counted in code points', () => {
+    const { sentence = '' } = readRefusal({ detail: '😀'.repeat(1000) });
+    expect([...sentence]).toHaveLength(300);
+  });
+
+  test('loses e-mail addresses, telephone numbers and dates', () => {
+    const { sentence } = readRefusal({
+      detail: 'testperson@example.com, born 1980-02-29, phone +1 (555) 010-0123 or 5550100123, is known',
+    });
+    expect(sentence).toBe('<e-mail>, born <number>, phone <number> or <number>, is known');
+  });
+
+  test('keeps identifiers, patterns and small numbers readable', () => {
+    const detail = "user 1449752e-0d8a-40e0-9206-91ab099b2537: at most 50, 300 reports, pattern '^\\d{5}(-\\d{4})?$'";
+    expect(readRefusal({ detail }).sentence).toBe(detail);
+  });
+
+  test('is empty for a markup page from a proxy', () => {
+    expect(readRefusal('<html><body>Bad gateway</body></html>')).toEqual({ fields: [] });
+  });
+
+  const nothings = [null, 5, true, [], {}];
+  test.each([...nothings, ...nothings.map((detail) => ({ detail })), { detail: [null, 5] }])(
+    'is empty for the body %j, which breaks nothing',
+    (body) => {
+      expect(readRefusal(body)).toEqual({ fields: [] });
+    },
+  );
+
+  // proves 311
+  test('has untidy entries of detail as far as they can be read', () => {
+    const detail = [
+      'a sentence',
+      { msg: 'Field required' },
+      { loc: ['body', 'consents', 0, 'consentType'] },
+      { loc: 'x', msg: {} },
+    ];
+    expect(readRefusal({ detail })).toEqual({
+      fields: [
+        { field: '', message: 'a sentence' },
+        { field: '', message: 'Field required' },
+        { field: 'consents.0.consentType', message: 'is invalid' },
+        { field: '', message: 'is invalid' },
+      ],
+    });
+  });
+
+  test('has no more than thirty fields', () => {
+    const detail = Array.from({ length: 1000 }, (_, n) => ({ loc: ['body', `f${n}`], msg: 'bad', type: 'x' }));
+    expect(readRefusal({ detail }).fields).toHaveLength(30);
+  });
+
+  test('names fields of the request and types of rules in a message, and quotes nothing from the service', () => {
+    const knownFields = new Set(['patient_address', 'zip', 'consents', 'consentType', 'answers']);
+    const call = { method: 'POST', path: '/v3/order', status: 422, knownFields };
+    const body = {
+      detail: [
+        { loc: ['body', 'patient_address', 'zip'], msg: 'Jane Invented lives elsewhere', type: 'value_error' },
+        { loc: ['body', 'consents', 0, 'consentType'], msg: 'Jane Invented did not consent' },
+        { loc: ['body', 'answers', 'Jane Invented'], msg: 'Jane Invented', type: 'Jane Invented' },
+        { loc: ['body', '12 Imaginary Row'], msg: 'no', type: 'missing' },
+        { loc: ['body', 'jane'], msg: 'no', type: 'jane_invented' },
+        { loc: ['body', 'answers', 'janeinvented'], msg: 'no', type: 'jane.invented' },
+        'Jane Invented',
+      ],
+    };
+    expect(refusalError(call, body, undefined).message).toBe(
+      'POST /v3/order was refused with status 422 (patient_address.zip: value_error, consents.0.consentType, missing)',
+    );
+    const broken = { ...call, status: 503 };
+    expect(refusalError(broken, { detail: 'Jane Invented' }, undefined).message).toBe(
+      'POST /v3/order failed at the service with status 503',
+    );
+  });
+
+  test('names the fields of each request that its schema, query or form knows, and no other word', async () => {
+    const words = [
+      ['body', 'client_user_id'],
+      ['body', 'testperson'],
+      ['body', 'user_id'],
+      ['body', 'patient_details', 'first_name'],
+      ['body', 'patient_details', 'testperson'],
+      ['query', 'page'],
+      ['query', 'testperson'],
+      ['path', 'order_id'],
+      ['body', 'file'],
+    ];
+    const detail = words.map((loc) => ({ loc, msg: 'no', type: 'testperson' }));
+    const { baseUrl } = await serving((request, response) => {
+      request.resume().on('end', () => {
+        response.writeHead(422, { 'content-type': 'application/json' }).end(JSON.stringify({ detail }));
+      });
+    });
+    const { users, orders, reports } = serviceAt(baseUrl);
+    async function* bytes() {
+      yield await Promise.resolve(Buffer.from('%PDF-1.7'));
+    }
+    const userId = '6f0c0a49-2f0a-4b5e-8d6f-000000000001';
+    const file = { contentType: 'application/pdf', bytes: bytes() } as const;
+    const calls: [Promise<unknown>, string][] = [
+      [users.create({ client_user_id: 'u-1' }), 'client_user_id'],
+      [orders.create(orderRequest), 'user_id, patient_details.first_name'],
+      [orders.get('order-1'), 'path.order_id'],
+      [orders.page({}, 1), 'user_id, query.page'],
+      [reports.createJob({ userId, file }), 'user_id, file'],
+    ];
+    for (const [call, named] of calls) {
+      expect(((await rejection(call)) as Error).message).toMatch(new RegExp(`422 \\(${named}\\)$`));
+    }
+  });
+
+  test('names ten fields in a message at most', () => {
+    const call = { method: 'POST', path: '/v3/order', status: 422 };
+    const names = Array.from({ length: 30 }, (_, n) => `f${n}`);
+    const detail = names.map((name) => ({ loc: ['body', name], msg: 'bad', type: 'missing' }));
+    const known = { ...call, knownFields: new Set(names) };
+    expect(refusalError(known, { detail }, undefined).message).toMatch(/f9: missing\)$/);
+  });
+});

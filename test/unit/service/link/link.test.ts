@@ -1,0 +1,188 @@
+import { once } from 'node:events';
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { AnswerLost, ServiceRefused, ServiceUnreachable } from '../../../../service/errors.js';
+import { linkErrorTypes, type Links } from '../../../../service/link/link.js';
+import { isSameSource, sourceSlugOf } from '../../../../protocol/link/provider-source.js';
+import { readFrom, rejection, serviceAt, serviceWith, serving } from '../recording-server.js';
+
+const token = 'lt_invented_token';
+const code = '012345';
+const password = 'in"vented pass';
+const username = 'Testperson';
+const passwordPath = '/v2/link/provider/password/invented_watch';
+
+/** Every step that carries a link token, with what it sends. */
+const steps: [name: string, call: (links: Links) => Promise<unknown>, path: string, body: Record<string, string>][] = [
+  [
+    'the password step',
+    (links) => links.submitPassword('invented_watch', token, { username, password, region: 'eu' }),
+    passwordPath,
+    { username, password, region: 'eu' },
+  ],
+  [
+    'the code',
+    (links) => links.completeMfa('invented_watch', token, code),
+    `${passwordPath}/complete_mfa`,
+    { mfa_code: code },
+  ],
+];
+
+function secretsOf(body: Record<string, string>): string[] {
+  return [token, ...Object.entries(body).flatMap(([name, value]) => (name === 'region' ? [] : [value]))];
+}
+
+test('a link token is created with what the service says of it', async () => {
+  const answer = { link_token: token, link_web_url: `https://link.example.com/?token=${token}`, new_field: 1 };
+  expect(await readFrom(answer, ({ links }) => links.createToken({ user_id: 'user-1' }))).toEqual(answer);
+});
+
+describe.each(steps)('%s', (_name, call, path, body) => {
+  // proves 182-185, 245, I12
+  test('carries the link token instead of the API key', async () => {
+    const { links, requests } = await serviceWith({ body: { state: 'success' } }, { brand: 'Acme' });
+    await call(links);
+    expect(requests[0]).toMatchObject({ method: 'POST', url: path, body });
+    expect(requests[0]?.headers).toHaveProperty('x-acme-link-token', token);
+    expect(requests[0]?.headers).not.toHaveProperty('x-acme-api-key');
+  });
+
+  // proves 187, I7
+  test.each([
+    ['a sentence', { detail: JSON.stringify(body) + token }],
+    ['fields', { detail: [{ type: 'value_error', loc: ['body', code], msg: JSON.stringify(body), input: body }] }],
+    ['an object', { error: 'bad', message: secretsOf(body).join().toUpperCase() }],
+    ['plain text', `${JSON.stringify(body)} with ${token} was refused`],
+  ])('refused in %s rejects without a secret', async (_form, answer) => {
+    const { links } = await serviceWith({ status: 422, body: answer });
+    const error = await rejection(call(links));
+    expect(error).toBeInstanceOf(ServiceRefused);
+    const shown = inspect(error, { depth: null }).toLowerCase();
+    for (const secret of secretsOf(body)) expect(shown).not.toContain(secret.toLowerCase());
+  });
+
+  test('shows no secret in an error of the link either', async () => {
+    const text = `${token} cannot do ${JSON.stringify(body)}`;
+    const { links } = await serviceWith({ body: { state: 'error', error_type: 'invalid_token', error: text } });
+    const shown = JSON.stringify(await call(links));
+    expect(shown).toContain('cannot do');
+    for (const secret of secretsOf(body)) expect(shown).not.toContain(secret);
+  });
+
+  test('keeps no piece of a secret, or of a person, when it cuts a long sentence', async () => {
+    const text = `${'-'.repeat(270)} other@example.com +1 202 555 0123 ${token}${'x'.repeat(2_000)}`;
+    const { links } = await serviceWith({ body: { state: 'error', error: text } });
+    const shown = JSON.stringify(await call(links));
+    expect(shown).toContain('<e-mail>');
+    expect(shown).not.toMatch(/lt_|other@|555/);
+  });
+
+  test('is known not to have been sent if no connection stands', async () => {
+    const { baseUrl, server } = await serving(() => undefined);
+    server.close();
+    await once(server, 'close');
+    const error = await rejection(call(serviceAt(baseUrl).links));
+    expect(error).toBeInstanceOf(ServiceUnreachable);
+    expect(inspect(error, { depth: null })).not.toMatch(/lt_invented|012345|vented pass|testperson/i);
+  });
+
+  test('may have had an effect if the answer is lost', async () => {
+    const { baseUrl } = await serving((request) => request.resume().on('end', () => request.socket.destroy()));
+    const error = await rejection(call(serviceAt(baseUrl).links));
+    expect(error).toBeInstanceOf(AnswerLost);
+    expect(inspect(error, { depth: null })).not.toMatch(/lt_invented|012345|vented pass|testperson/i);
+  });
+});
+
+describe('the result of a step', () => {
+  async function resultOf(body: unknown, status = 200) {
+    const { links } = await serviceWith({ status, body });
+    return links.completeMfa('invented_watch', token, code);
+  }
+
+  // proves 39-41, 55-57, 186, 188, I7
+  test('is read with everything that a deployment sends', async () => {
+    const sent = {
+      state: 'pending_provider_mfa',
+      redirect_url: 'invented-app://linked',
+      error_type: null,
+      error: 'words',
+      provider_mfa: { method: 'sms', hint: '***-***-**12', expires: 60 },
+      provider: 'invented_watch',
+      connected: false,
+      provider_id: null,
+      new_field: [1],
+    };
+    expect(await resultOf(sent)).toEqual(sent);
+  });
+
+  // Written out, so a changed name in the product is noticed.
+  const errorTypes = [
+    'invalid_token',
+    'token_expired',
+    'token_not_validated',
+    'token_consumed',
+    'provider_credential_error',
+    'provider_password_expired',
+    'provider_api_error',
+    'unsupported_region',
+    'duplicate_connection',
+    'required_scopes_not_granted',
+    'incorrect_mfa_code',
+    'user_cancelled',
+  ] as const;
+
+  // proves 41-54, 309, 325, I7
+  test('names the error types of the specification, and keeps unknown ones', async () => {
+    expect(linkErrorTypes).toEqual(errorTypes);
+    for (const error_type of [...errorTypes, 'error_of_next_year']) {
+      const sent = { state: 'error', error_type, error: 'words' };
+      expect(await resultOf(sent)).toEqual(sent);
+    }
+  });
+
+  test.each<[number, unknown, string]>([
+    [400, { detail: 'No such provider' }, 'ServiceRefused'],
+    [401, { detail: 'Invalid link token' }, 'Unauthorized'],
+    [400, { detail: { error_type: 'INVALID_REQUEST', error_message: 'words' } }, 'ServiceRefused'],
+    [422, { detail: [{ loc: ['body', 'mfa_code'], msg: 'Field required' }] }, 'ServiceRefused'],
+    [400, { state: 'error', error_type: 'incorrect_mfa_code' }, 'ServiceRefused'],
+  ])('is not in a refusal with %i and %j', async (status, body, name) => {
+    expect(await rejection(resultOf(body, status))).toMatchObject({ name, status });
+  });
+});
+
+describe('the call with the code', () => {
+  const late = () => serving((_request, response) => setTimeout(() => response.end('{"state":"success"}'), 4_500));
+
+  test('waits for the provider longer than other calls wait for their answer', async () => {
+    const { baseUrl } = await late();
+    // The transport checks its headers timeouts about every half second.
+    const service = serviceAt(baseUrl, { headersTimeoutMs: 100, timeoutMs: 3_000 });
+    const [answered, lost] = await Promise.all([
+      service.links.completeMfa('invented_watch', token, code),
+      rejection(service.links.createToken({ user_id: 'user-1' })),
+    ]);
+    expect(answered.state).toBe('success');
+    expect(lost).toBeInstanceOf(AnswerLost);
+  });
+
+  test('ends by a timeout of its own', async () => {
+    const { baseUrl } = await serving(() => undefined);
+    const call = serviceAt(baseUrl).links.completeMfa('invented_watch', token, code, { timeoutMs: 1_000 });
+    expect(await rejection(call)).toBeInstanceOf(AnswerLost);
+  });
+
+  test('is not made with a token that no header can carry, and the token is not quoted', async () => {
+    const call = serviceAt('http://127.0.0.1:1').links.completeMfa('invented_watch', 'lt\ninvented', code);
+    const error = await rejection(call);
+    expect(error).toMatchObject({ name: 'RequestInvalid', fields: [{ field: 'x-service-link-token' }] });
+    expect(inspect(error)).not.toContain('invented');
+  });
+});
+
+test('a provider and a source are compared without regard to case, hyphens and underscores', () => {
+  expect(sourceSlugOf(' Invented-Watch ')).toBe('invented_watch');
+  expect(isSameSource('invented_watch', 'Invented-Watch')).toBe(true);
+  expect(isSameSource('invented_watch', 'invented')).toBe(false);
+});
