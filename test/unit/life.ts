@@ -11,6 +11,11 @@ export const unavailable = { failure: { type: 'ServiceUnavailable', isFinal: fal
 /** It has not answered yet: `settle` after another answer was given. */
 export const silent = Symbol('silent');
 
+/** One answer after the other, the last of them again and again. */
+export function inTurn(...answers: unknown[]): () => unknown {
+  return () => (answers.length > 1 ? answers.shift() : answers[0]);
+}
+
 const hour = 3_600_000;
 
 /** What goes on longer does not end: a test must say so and not hang. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DeletionPolicy } from '../../../protocol/deletion/policy.js';
-import { Life, silent, unavailable, type Answers } from '../life.js';
+import { inTurn, Life, silent, unavailable, type Answers } from '../life.js';
 import { begin, opening, requested, start, usual, userId } from './lives.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
@@ -21,11 +21,6 @@ const short: DeletionPolicy = { grace: '1h', reminderBefore: '30m' };
 /** What an undo gives back, and what it cannot; nothing of a user whom nobody had deleted. */
 const restored = { restored: ['user', 'data'], notRestored: ['connections'] };
 const withdrawn = { restored: [], notRestored: [] };
-
-/** One answer after the other, the last of them again and again. */
-function inTurn(...answers: unknown[]) {
-  return () => (answers.length > 1 ? answers.shift() : answers[0]);
-}
 
 /** Hours. */
 const minutes = (count: number) => count / 60;
@@ -171,18 +166,6 @@ describe('the end of a grace that is over before a read can show the deletion', 
     await life.until(1000);
     expect(resultOf(life)).toMatchObject({ outcome: 'deleted' });
   });
-
-  test('waits also in a run that goes on where an earlier one stopped', async () => {
-    // An attempt is made after 71 minutes, ten seconds before the end.
-    const life = await requested({ scheduleDeletion: unavailable }, { grace: '4270s' });
-    await life.until(minutes(70));
-    await life.given({ scheduleDeletion: 'accepted', readUser: lagging(71 * 60_000) }, minutes(71));
-    life.run.suggestNewRun();
-    await request(life);
-    const { input } = life.run.end as { input: unknown };
-    const next = await new Life({ ...opening, now: life.run.now }, life.answers).start(input);
-    expect(resultOf(await next.until(1000))).toMatchObject({ outcome: 'deleted' });
-  });
 });
 
 describe('an undo', () => {
@@ -249,14 +232,6 @@ describe('an undo', () => {
     await request(life);
     await undo(life);
     expect(life.events.slice(1)).toEqual(['0h user.deletion_undone', '0h completed']);
-  });
-
-  test('that comes too late for a deletion that did not happen is not even accepted', async () => {
-    const life = await requested({ readUser: unavailable });
-    await life.given({ ...there, ...running(kit), notify: silent }, minutes(1.1));
-    const accepted = life.run.accepted.length;
-    expect(await undo(life)).toEqual(refusal('undo', 'NothingToUndo'));
-    expect(life.run.accepted).toHaveLength(accepted);
   });
 
   test('of a deletion that the service has not accepted for longer than its grace is carried out at once', async () => {
@@ -333,14 +308,6 @@ describe('an undo', () => {
     expect((await life.until(1000)).calls.slice(5, 7)).toEqual(['1.007h readUser', '1.007h eraseHealthData']);
   });
 
-  test('interrupts the read that looks into an earlier one', async () => {
-    const life = await requested({ undoDeletion: unavailable });
-    await undo(life);
-    await life.given({ undoDeletion: null });
-    expect(await undo(life)).toMatchObject({ value: { phase: 'undone' } });
-    expect(life.calls.slice(4)).toEqual(['0h undoDeletion', '0h undoDeletion']);
-  });
-
   test('is refused before the request is answered, when the grace is over, and when the user is deleted', async () => {
     const early = new Life(opening, { ...usual, findRunningWork: silent });
     await early.run.start({ userId, policy: resolvePolicy('deletion') });
@@ -404,13 +371,6 @@ describe('an undo', () => {
       expect(life.calls).not.toContain('0h undoDeletion');
       expect(resultOf(life)).toMatchObject({ outcome: 'deleted' });
     });
-
-    test('is refused while Temporal’s list does not say if there was such a deletion', async () => {
-      const findEarlierDeletion = { failure: { type: 'Unavailable', isFinal: false } };
-      const life = await requested({ ...unread, findEarlierDeletion });
-      expect(await undo(life)).toEqual(refusal('undo', 'Unavailable'));
-      expect(life.calls).not.toContain('0h undoDeletion');
-    });
   });
 
   test('before the service has accepted the deletion waits until no request can arrive any more, then undoes', async () => {
@@ -461,14 +421,6 @@ describe('an undo', () => {
       ...['0h findRunningWork', '0h readUser', '0h cancelWork', '0h findRunningWork', '0h scheduleDeletion'],
       ...['0.026h undoDeletion', '0.026h scheduleDeletion'],
     ]);
-  });
-
-  test('that gets no answer before the grace leaves no doubt once the service has accepted the deletion', async () => {
-    const life = await requested({ scheduleDeletion: unavailable, undoDeletion: unavailable });
-    await undo(life);
-    await life.given({ scheduleDeletion: 'accepted' }, 24);
-    expect(life.run.replies.at(-1)).toEqual(refusal('undo', 'ServiceUnavailable'));
-    expect(life.calls.slice(-2)).toEqual(['0.026h undoDeletion', '0.026h scheduleDeletion']);
   });
 });
 
@@ -539,13 +491,6 @@ describe('a user’s running work', () => {
     expect(life.run.summaries).toContain('cancel kitOrder');
   });
 
-  test('that is cancelled in time is waited for without another timer', async () => {
-    const life = await requested({ ...answers, cancelWork: silent }, { onRunningWork: 'cancel' });
-    await life.given({ cancelWork: { fate: 'cancelled' } });
-    expect(life.run.replies).toMatchObject(answersIn('grace'));
-    expect(life.run.nextTimer()).toBe(start + 144 * 3_600_000);
-  });
-
   describe('that began meanwhile', () => {
     const searches = (...found: object[][]) => inTurn(...found.map((work) => ({ work, notifies: true })));
 
@@ -575,13 +520,6 @@ describe('a user’s running work', () => {
       expect(life.announced[0]?.data['work']).toEqual(work);
       expect(seenOf(life)).toContain('More running workflows found: 2; policy: cancel');
       expect(seenOf(life)).toContain('linkProvider `link-provider/u/oura`: cancelled');
-    });
-
-    test('is not looked for again once something was sent', async () => {
-      const life = await requested({ scheduleDeletion: unavailable, undoDeletion: final('UndoRefused') });
-      await undo(life);
-      await life.until(0.5);
-      expect(life.calls.filter((call) => call.includes('findRunningWork'))).toHaveLength(2);
     });
   });
 
@@ -800,26 +738,6 @@ describe('a request for a deletion that is under way', () => {
     expect(life.announced[1]?.data['by']).toBe(standing === 'present' ? 'elsewhere' : undefined);
   });
 
-  test.each(['present', 'scheduled'] as const)(
-    'right after the one before is looked into when a read shows what came of that: %s',
-    async (standing) => {
-      const life = await requested();
-      life.answers['readUser'] = { standing };
-      expect(await request(life)).toMatchObject({ value: { phase: 'grace' } });
-      expect(life.calls.slice(4)).toEqual([]);
-      await life.until(1);
-      const isThere = standing === 'present';
-      expect(life.calls.slice(4, 7)).toEqual([
-        '0.01h readUser',
-        ...(isThere ? ['0.01h findRunningWork', '0.01h readUser'] : []),
-      ]);
-      expect(life.events.slice(1)).toEqual(
-        isThere ? ['0.01h user.deletion_undone', '0.01h user.deletion_scheduled'] : [],
-      );
-      expect(life.announced[1]?.data['by']).toBe(isThere ? 'elsewhere' : undefined);
-    },
-  );
-
   test('whose read gets no answer within half a minute is answered, and looked into later', async () => {
     const within: unknown[] = [];
     const life = await requested();
@@ -843,16 +761,6 @@ describe('a request for a deletion that is under way', () => {
     expect(await request(life)).toMatchObject({ name: 'request', value: { phase: 'confirming' } });
     await life.given({ readUser: { standing } });
     expect(life.events.slice(2)).toEqual(events);
-  });
-
-  test('that comes at the moment at which the grace ends waits for the last read, too', async () => {
-    const life = await requested({}, short);
-    life.run.now = start + 3_600_000;
-    await request(life);
-    await life.until(1);
-    expect(life.announced.map(({ type }) => type)).toContain('user.deletion_undone');
-    const graceUntil = '2026-03-08T11:00:00.000Z';
-    expect(life.announced.at(-1)).toMatchObject({ type: 'user.deletion_scheduled', data: { graceUntil } });
   });
 
   test('whom a read then shows as scheduled begins no other one, even if somebody restores them later', async () => {
@@ -879,15 +787,6 @@ describe('a request for a deletion that is under way', () => {
     expect(await undo(life)).toMatchObject({ value: { phase: 'undone' } });
   });
 
-  test('while an undo waits until no request can arrive any more begins the next deletion after it', async () => {
-    const life = await requested({ scheduleDeletion: unavailable });
-    await undo(life);
-    await request(life);
-    expect(life.run.replies).toHaveLength(1);
-    await life.given({ scheduleDeletion: 'accepted' }, 0.1);
-    expect(life.run.replies.slice(1)).toMatchObject(answersIn('undone', 'grace'));
-  });
-
   test('of several at once one finds out that the user was restored, and one new deletion begins', async () => {
     const life = await requested();
     await life.given({ readUser: silent }, 1);
@@ -912,14 +811,6 @@ describe('a request for a deletion that is under way', () => {
     expect(life.events.slice(2)).toEqual(['1h user.deletion_undone', '1h user.deletion_scheduled']);
     await undo(life);
     expect(life.events.slice(4)).toEqual(['1h user.deletion_undone', '1h completed']);
-  });
-
-  test('whose read ends after the grace leaves nothing to wait for but the last read', async () => {
-    const life = await acrossTheEnd();
-    const [{ seq } = { seq: 0 }] = life.run.calls;
-    await life.run.answer(seq, 'readUser', { value: { standing: 'scheduled' } });
-    expect(life.run.calls).toMatchObject([{ call: { name: 'readUser' } }]);
-    expect(life.run.timers.size).toBe(0);
   });
 
   test('after one that was refused, while the product is notified, is a new one that is not', async () => {
@@ -1046,13 +937,6 @@ describe('a history that grows long', () => {
     expect(life.events.at(-1)).toBe('24h continued');
     const { events } = await after.until(1000);
     expect(events).toEqual(['120h user.deletion_reminder', '144h user.deleted', '144h completed']);
-  });
-
-  test('can be undone there, and nothing else begins', async () => {
-    const after = await next(await (await requested()).given(gone, 24));
-    await undo(after);
-    expect(after.events).toEqual(['0h user.deletion_undone', '0h completed']);
-    expect(await after.run.query('state')).toMatchObject({ phase: 'undone' });
   });
 
   test('is refused to a release that does not know its format, also for the request that waits', async () => {

@@ -55,14 +55,12 @@ test.each([
   },
 );
 
-describe('a webhook', () => {
-  test('counts if the service no longer shows the review, the furthest one whatever came last', () => {
-    const review = readCase();
-    learnFromWebhook(review, { rawResultId, status: 'resolved', resolvedOrderId: 'order-1' });
-    learnFromWebhook(review, { rawResultId, status: 'pending_ops_review' });
-    recordAbsence(review, false, review.received, start + 1);
-    expect(stateOf(review)).toMatchObject({ outcome: 'matched', status: 'resolved', resolvedOrderId: 'order-1' });
-  });
+test('a webhook counts if the service no longer shows the review, the furthest one whatever came last', () => {
+  const review = readCase();
+  learnFromWebhook(review, { rawResultId, status: 'resolved', resolvedOrderId: 'order-1' });
+  learnFromWebhook(review, { rawResultId, status: 'pending_ops_review' });
+  recordAbsence(review, false, review.received, start + 1);
+  expect(stateOf(review)).toMatchObject({ outcome: 'matched', status: 'resolved', resolvedOrderId: 'order-1' });
 });
 
 describe('an end', () => {
@@ -118,33 +116,21 @@ describe('an end', () => {
   });
 });
 
-describe('a read that may be older than', () => {
-  const minute = 60_000;
+const minute = 60_000;
 
-  test('the end that an earlier run announced is read again after a minute, before anybody is asked', () => {
-    const review = openReview({ rawResultId }, start);
-    Object.assign(review, { identified: true, notifies: true, before: { outcome: 'rejected' } });
-    learnFromWebhook(review, { rawResultId, status: 'resolved' });
-    recordRead(review, item(), 1, start);
-    announceNews(review, start);
-    expect(review).toMatchObject({ stage: { phase: 'unknown' }, outbox: [] });
-    expect(deadlinesOf(review)[0]?.at).toBe(start + minute);
-    const late = structuredClone(review);
-    recordRead(review, item({ status: 'resolved', resolutionAction: 'reject' }), 1, start + minute);
-    expect(review.ending).toBe('rejected');
-    recordRead(late, item(), 1, start + minute);
-    expect(currentPhase(late)).toBe('awaiting_decision');
-  });
-
-  test('the decision that left it to the service’s staff keeps that decision', () => {
-    const review = readCase({ status: 'pending_ops_review', allowedActions: [] });
-    review.decision = { action: 'unsure' };
-    recordRead(review, item(), 0, start + hour);
-    expect(review).toMatchObject({ stage: { phase: 'with_service' }, decision: { action: 'unsure' } });
-    recordRead(review, item(), 0, start + hour + minute);
-    expect(review).toMatchObject({ stage: { phase: 'awaiting_decision' } });
-    expect(review).not.toHaveProperty('decision');
-  });
+test('a read that may be older than the end that an earlier run announced is read again after a minute, before anybody is asked', () => {
+  const review = openReview({ rawResultId }, start);
+  Object.assign(review, { identified: true, notifies: true, before: { outcome: 'rejected' } });
+  learnFromWebhook(review, { rawResultId, status: 'resolved' });
+  recordRead(review, item(), 1, start);
+  announceNews(review, start);
+  expect(review).toMatchObject({ stage: { phase: 'unknown' }, outbox: [] });
+  expect(deadlinesOf(review)[0]?.at).toBe(start + minute);
+  const late = structuredClone(review);
+  recordRead(review, item({ status: 'resolved', resolutionAction: 'reject' }), 1, start + minute);
+  expect(review.ending).toBe('rejected');
+  recordRead(late, item(), 1, start + minute);
+  expect(currentPhase(late)).toBe('awaiting_decision');
 });
 
 test('a result that turns out to be critical is announced once more', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ReportPolicy } from '../../../protocol/report/policy.js';
 import type { SubmitReportInput } from '../../../protocol/report/submission-messages.js';
 import { submitReport } from '../../../workflows/report/submit.js';
-import { Life, silent, type Answers } from '../life.js';
+import { inTurn, Life, silent, type Answers } from '../life.js';
 import { began, jobId, snapshot, userId } from './jobs.js';
 import { resolvePolicy as policyOf } from '../../../protocol/policy/policies.js';
 
@@ -29,11 +29,6 @@ const inputOf = (policy: ReportPolicy = {}, more: object = {}) => ({
 
 async function life(answers: Answers, policy: ReportPolicy = {}, more: object = {}): Promise<Life> {
   return opened(answers).start(inputOf(policy, more));
-}
-
-/** Each attempt in turn; the last one is repeated. */
-function inTurn(...answers: unknown[]): () => unknown {
-  return () => (answers.length > 1 ? answers.shift() : answers[0]);
 }
 
 const at = (seconds: number) => new Date(began + seconds * 1000).toISOString();
