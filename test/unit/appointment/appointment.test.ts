@@ -106,13 +106,6 @@ describe('an answer of the service', () => {
     }
   });
 
-  test('counts over whatever was received before it was requested', () => {
-    const appointment = requestedCase(snapshot(['pending', 'confirmed', 'cancelled']));
-    const answer = { ...booked, events: [] };
-    expect(recordAnswer(appointment, answer, appointment.received, start)).toBe(true);
-    expect(appointment.stage.phase).toBe('confirmed');
-  });
-
   const gone = snapshot(['pending', 'confirmed', 'cancelled']);
   const withEvents = (...events: AppointmentSnapshot['events']) => ({ ...booked, events });
 
@@ -145,19 +138,6 @@ describe('an answer of the service', () => {
     expect(recordNone(appointment, 0, start)).toBe(false);
     expect(recordNone(appointment, 0, start)).toBe(true);
     expect(appointment).toMatchObject({ stage: { phase: 'awaiting_choice' }, fallen: { reason: 'not_shown' } });
-  });
-
-  test('an answer of the service without an appointment is not overruled by its late webhook: the service is read again', () => {
-    const appointment = requestedCase(booked);
-    for (let n = 0; n < 2; n += 1) recordNone(appointment, 0, start);
-    expect(learnFromWebhook(appointment, booked, start)).toBe(true);
-    expect(appointment).toMatchObject({ unclear: true, stage: { phase: 'awaiting_choice' } });
-    expect(recordAnswer(appointment, booked, appointment.received, start)).toBe(true);
-    expect(appointment.stage.phase).toBe('confirmed');
-    const again = requestedCase(booked);
-    for (let n = 0; n < 2; n += 1) recordNone(again, 0, start);
-    learnFromWebhook(again, other, start);
-    expect(again).toMatchObject({ unclear: false, stage: { phase: 'awaiting_confirmation' } });
   });
 
   test('an answer of the service without an appointment says nothing about one at a service centre whose time has come, or received meanwhile', () => {
@@ -231,16 +211,6 @@ describe('what is announced of an appointment', () => {
     announceNews(later, start);
     shown(later, booked);
     expect(ids(later)).toEqual([confirmed]);
-  });
-
-  test('is in a later run that it stands again, after the one before had asked for another choice', () => {
-    const earlier = requestedCase();
-    shown(earlier, booked);
-    for (let n = 0; n < 2; n += 1) recordNone(earlier, earlier.received, start);
-    announceFall(earlier, start);
-    const later = requestedCase(undefined, { announced: earlier.announced });
-    shown(later, booked);
-    expect(ids(later)).toEqual([confirmed, 'not_shown/choice_needed', confirmedFor(usual, '.2')]);
   });
 });
 

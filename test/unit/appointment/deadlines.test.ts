@@ -114,9 +114,4 @@ describe('what falls due', () => {
     expect(inBrief(overdue())).toBe('1h read, 481h give_up');
     expect(waitingUntil(overdue())).toBe(start + 481 * hour);
   });
-
-  test('is that end only some time after a move, though its deadline had passed: confirmed when its time was over', () => {
-    const late = { ...requestedCase(booked).stage, since: start + 10 * day };
-    expect(inBrief(overdue({ stage: late }))).toBe('1h read, 576h give_up');
-  });
 });

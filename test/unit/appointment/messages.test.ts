@@ -6,7 +6,6 @@ import { appointmentSchema } from '../../../service/appointment/appointments.js'
 import { readAppointmentSnapshot } from '../../../workflows/appointment/reading.js';
 import { caseFileOf, stateOf } from '../../../workflows/appointment/view.js';
 import { snapshot, requestedCase } from './appointments.js';
-import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 describe('a slot’s id', () => {
   const slot = { day: '2024-03-05', start: '2024-03-05T13:00:00.000Z', end: '2024-03-05T14:00:00.000Z' };
@@ -123,21 +122,6 @@ test.each([
   expect(orderEffect('preparing', 'ordered', method)).toBe(says);
   expect(orderEffect('completed', 'completed', method)).toBe('collected');
   expect(orderEffect('cancelled', 'cancelled', method)).toBe('cancelled');
-});
-
-describe('a policy', () => {
-  test('has a default for everything, and takes durations', () => {
-    const defaults = { choiceReminders: [86_400_000, 259_200_000], confirmation: 'wait' };
-    expect(resolvePolicy('appointment')).toMatchObject(defaults);
-    expect(resolvePolicy('appointment', { visitReminders: ['3h'] }).visitReminders).toEqual([10_800_000]);
-  });
-
-  test('lists everything that is invalid in it', () => {
-    const policy = { confirmation: 'soon', confirmationWait: '3d', bookingTimeout: 1, choice: 1 } as never;
-    for (const fault of ['confirmation must be wait or later', 'confirmationWait', 'bookingTimeout', 'choice is no']) {
-      expect(() => resolvePolicy('appointment', policy)).toThrow(fault);
-    }
-  });
 });
 
 test('a case file shows the state, what it waits for and what happened', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkReport } from '../../../protocol/link/link-report.js';
 import { atOnce } from '../../../workflows/entity/alarm.js';
-import { note } from '../../../workflows/entity/journal.js';
 import {
   receiveResult,
   beginNext,
@@ -478,22 +477,13 @@ test('an end names the provider that the user chose, and the error that it ends 
   ]);
 });
 
-describe('a link that starts again', () => {
-  test('knows nothing of the one before except what is still to be notified', () => {
-    const link = asked({ maxCodeAttempts: 1 });
-    receiveAll(link, error('incorrect_mfa_code'));
-    const pending = link.outbox;
-    const later = start + day;
-    const options = { policy: resolvePolicy('link', { codeWait: '2h' }), redirectUrl: 'https://example.com/back' };
-    beginNext(link, options, later);
-    const fresh = openLink({ userId: 'user-1', provider: 'invented_watch', ...options }, later);
-    expect(link).toEqual({ ...fresh, outbox: pending, notifies: true });
-  });
-});
-
-test('the journal keeps the last hundred entries', () => {
-  const link = opened();
-  for (let n = 0; n < 150; n += 1) note(link, `entry ${n}`, start + n);
-  expect(entries(link)).toHaveLength(100);
-  expect(entries(link).at(0)).toBe('entry 50');
+test('a link that starts again knows nothing of the one before except what is still to be notified', () => {
+  const link = asked({ maxCodeAttempts: 1 });
+  receiveAll(link, error('incorrect_mfa_code'));
+  const pending = link.outbox;
+  const later = start + day;
+  const options = { policy: resolvePolicy('link', { codeWait: '2h' }), redirectUrl: 'https://example.com/back' };
+  beginNext(link, options, later);
+  const fresh = openLink({ userId: 'user-1', provider: 'invented_watch', ...options }, later);
+  expect(link).toEqual({ ...fresh, outbox: pending, notifies: true });
 });

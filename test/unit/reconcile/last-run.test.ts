@@ -6,15 +6,13 @@ const order = { orderId: 'order-1', updatedAt: '2026-03-10T12:58:00.000Z' };
 const last = { id: 7, at: '2026-03-10T12:00:00.000Z' };
 const running: LastRun = { orderIds: ['order-1'], phase: 'in_transit_to_lab', isBusy: false };
 
-describe('an end without a run that is retained', () => {
-  test.each([
-    [false, 'is in the range', last],
-    [false, 'was dated back by days', { id: 7, at: '2026-03-04T12:00:00.000Z' }],
-    [true, 'lies weeks back', { id: 7, at: '2026-02-10T12:00:00.000Z' }],
-    [false, 'is known from the status alone', undefined],
-  ])('is known: %s, if its event %s', (known, _what, event) => {
-    expect(isEndKnown(undefined, order, event, from)).toBe(known);
-  });
+test.each([
+  [false, 'is in the range', last],
+  [false, 'was dated back by days', { id: 7, at: '2026-03-04T12:00:00.000Z' }],
+  [true, 'lies weeks back', { id: 7, at: '2026-02-10T12:00:00.000Z' }],
+  [false, 'is known from the status alone', undefined],
+])('an end without a run that is retained is known: %s, if its event %s', (known, _what, event) => {
+  expect(isEndKnown(undefined, order, event, from)).toBe(known);
 });
 
 describe('an end after a run that ended by itself', () => {

@@ -48,13 +48,6 @@ describe('the product is notified', () => {
     expect(notified(job)).toEqual(['started/phase_changed', 'pending_review/review_needed', 'completed/completed']);
   });
 
-  test('the product is notified once of where the job is, however many reports brought it there', () => {
-    const job = handedOver();
-    for (const status of ['started', 'processing', 'completed']) learnFromWebhook(job, snapshot(status), began);
-    announceNews(job, began);
-    expect(notified(job)).toEqual(['completed/completed']);
-  });
-
   test('the product is notified only of the result of a job that another has superseded, with that other', () => {
     const job = handedOver({ ending: 'superseded', supersededBy: 'other-job' });
     const reports = ['started', 'pending_review', 'failed'].map((status) => snapshot(status));
@@ -110,15 +103,6 @@ describe('the product is notified', () => {
     expect(notified(job)).toEqual(['started/phase_changed', 'claim/claimed']);
   });
 
-  test('the product is notified once of an end that no status announced', () => {
-    const job = handedOver({ ending: 'superseded', supersededBy: 'other-job' });
-    announceEnd(job, began);
-    announceEnd(job, began);
-    expect(job.outbox).toMatchObject([
-      { type: 'report.ended', data: { outcome: 'superseded', supersededBy: 'other-job' } },
-    ]);
-  });
-
   test('the product is notified of an end that comes again after a move under another id, and not of one that it knows', () => {
     const job = handedOver({ ending: 'unresolved' });
     job.announced.push('unresolved/ended', `${jobId}/unresolved/phase_changed`);
@@ -140,13 +124,6 @@ describe('the product is notified', () => {
     const open = handedOver();
     announceEnd(open, began);
     expect(notified(open)).toEqual([]);
-  });
-
-  test('the product is notified of nothing, and nothing is kept, if the worker has no target', () => {
-    const job = handedOver({ notifies: false });
-    learnFromWebhook(job, snapshot('completed'), began);
-    announceNews(job, began);
-    expect(job.outbox).toEqual([]);
   });
 
   test('the product is notified of attention that is raised again, with another id', () => {

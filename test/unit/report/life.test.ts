@@ -107,12 +107,6 @@ test('a delay that is over when the review ends without a result needs nobody ei
   ]);
 });
 
-test('a job that nobody submitted is announced without a reference', async () => {
-  const job = await (await life(snapshot('started'), true)).until(0.01);
-  expect(job.calls).toEqual(['0.003h identifyJob']);
-  expect(job.announced.map(({ data }) => data)).toEqual([{ jobId, phase: 'parsing', status: 'started' }]);
-});
-
 test('a job without an id is refused', async () => {
   const opening = { workflow: parsingJob, type: 'parsingJob', workflowId: 'parsing-job/1', now: began };
   for (const input of [undefined, { jobId: 1 }]) {
@@ -134,17 +128,6 @@ test('a webhook that is not about the job is dropped, and one that says nothing 
 });
 
 describe('a job that the product stops following', () => {
-  test('is not read any more, also before the product was notified', async () => {
-    const job = await (await life(snapshot('started'))).until(100 / 3600);
-    job.answers['notify'] = unavailable;
-    await job.update('cancel');
-    await job.until(125 / 3600);
-    await job.signal('reportSubmitted', handOver());
-    await job.signal('jobChanged', snapshot('processing'));
-    expect(job.secondsOf('readParsingJob')).toEqual([]);
-    expect((await job.until(1)).run.end).toMatchObject({ result: { outcome: 'abandoned', status: 'processing' } });
-  });
-
   test('while a read shows its result has that result', async () => {
     const job = await life(silent);
     await job.until(0.1);
@@ -223,12 +206,6 @@ test('a job that nobody claimed and that somebody stopped following stays so whe
 
 describe('a job that the service does not find by an answer that is not its own', () => {
   const unsure = { unsure: true };
-
-  test('is gone once a read says the same ten minutes later', async () => {
-    const job = await (await life(unsure)).until(1000);
-    expect(job.secondsOf('readParsingJob')).toEqual([120, 360, 840]);
-    expect(job.events.slice(1)).toEqual(['0.233h report.ended job_gone', '0.233h completed']);
-  });
 
   test('is not gone if it is shown or reported meanwhile', async () => {
     const shown = await life(unsure);
