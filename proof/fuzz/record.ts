@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { ids } from '../../tools/service-check/ids.js';
 import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
-import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
+import { inventedOrgId } from '../../sandbox/lab-service/webhook-endpoints.js';
 import { labAccountIds, labTestIds, inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { serveHttp } from '../../sandbox/temporal/ports.js';

@@ -3,8 +3,7 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Closing } from './closing.js';
-import { readCommandLine, usage, UsageError } from './command-line.js';
-import { DemoConfigError, readDemoConfig } from './config.js';
+import { readCommandLine, usage, UsageError, DemoConfigError, readDemoConfig } from './config.js';
 import { Interrupted, runDemo } from './demo.js';
 import { Keyboard, Screen } from './screen.js';
 

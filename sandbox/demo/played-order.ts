@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { KitOrderHandle, KitOrderResult, OrderState } from '../../client/index.js';
 import type { SandboxControl } from '../control.js';
 import { lowLevel } from '../lab-service/lifecycle.js';
-import type { StoryStep } from '../lab-service/stories.js';
+import type { StoryStep } from '../lab-service/orders.js';
 import type { Narrator } from './narrator.js';
 import { Notifications, Occurrences, type EventOf, type NotificationReceiver } from './notifications.js';
 import { inventedAddress, inventedPatient } from '../lab-service/users.js';

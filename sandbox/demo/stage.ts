@@ -24,8 +24,7 @@ import { labTestIds } from '../lab-service/seed.js';
 import type { Keyboard } from './screen.js';
 import type { Calendar, Narrator, Voice } from './narrator.js';
 import type { NotificationReceiver } from './notifications.js';
-import { PlayedDeletion, PlayedLink, PlayedReport, PlayedVisit } from './played.js';
-import { PlayedHealthData } from './played-health-data.js';
+import { PlayedDeletion, PlayedLink, PlayedReport, PlayedVisit, PlayedHealthData } from './played.js';
 import { address, PlayedOrder } from './played-order.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 

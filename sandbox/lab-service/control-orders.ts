@@ -4,11 +4,10 @@ import { command, orText, refused, required, requiredOrder, userIdOrNew } from '
 import { inventedAddress, inventedPatient } from './users.js';
 import type { Lab } from './lab.js';
 import { orderBody } from './order-body.js';
-import { requisitionNotes } from './ordering.js';
-import { moveSchema } from './orders.js';
+import { requisitionNotes } from './order-requests.js';
+import { moveSchema, storyStepsSchema } from './orders.js';
 import { labTestIds, labTests } from './seed.js';
 import { interpretations, webhook, type Order } from './state.js';
-import { storyStepsSchema } from './stories.js';
 
 const newOrderSchema = z.strictObject({
   /** Default: a new user with demographics. */

@@ -4,11 +4,10 @@ import { argumentsOf, command, refused, required, type Command } from './control
 import { appointmentCommands, orderCommands } from './control-orders.js';
 import { matchReviewCommands, linkCommands, reportCommands, userCommands } from './control-users.js';
 import { durationSchema } from './clock.js';
-import { fits, httpFaultSchema, webhookFaultSchema } from './faults.js';
+import { fits, httpFaultSchema, webhookFaultSchema, isControl } from './faults.js';
 import type { Lab } from './lab.js';
 import { pathText, refusal } from './validation.js';
 import { settingsSchema, type Settings } from './settings.js';
-import { isControl } from './http-fault-hooks.js';
 
 /**
  * The control interface: what tests and the demo do to the outside world. `POST /_sandbox/<command>` takes the

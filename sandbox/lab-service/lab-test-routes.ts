@@ -1,9 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { labTestBody, questionsBody, type Json } from './order-body.js';
-import { cursorPage, cursorQuery } from './org-access.js';
 import { inventedLab, labTests, type Marker } from './seed.js';
-import { refusal, optional, pageQuery, pathUuid, queryInteger, queryList, readQuery, uuid } from './validation.js';
+import {
+  cursorPage,
+  cursorQuery,
+  refusal,
+  optional,
+  pageQuery,
+  pathUuid,
+  queryInteger,
+  queryList,
+  readQuery,
+  uuid,
+} from './validation.js';
 
 const truth = optional(z.enum(['true', 'false']));
 

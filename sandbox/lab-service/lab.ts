@@ -1,19 +1,16 @@
 import { Appointments } from './appointments.js';
-import { Clock } from './clock.js';
-import { newHttpFaults } from './faults.js';
-import { IdempotencyKeys } from './idempotency.js';
+import { Clock, dayMs } from './clock.js';
+import { newHttpFaults, RequestLog } from './faults.js';
 import { Links } from './links.js';
 import { MatchReviews } from './match-reviews.js';
-import { Orders } from './orders.js';
+import { Orders, Stories } from './orders.js';
 import { Reports } from './reports.js';
-import { playedPlace } from './org-access.js';
-import { RequestLog } from './http-fault-hooks.js';
-import { settingsSchema, type Settings } from './settings.js';
+import { playedPlace, WebhookEndpoints } from './webhook-endpoints.js';
+import { type Settings, settingsSchema } from './settings.js';
 import { Slots } from './slots.js';
 import { LabState } from './state.js';
-import { Stories } from './stories.js';
-import { WebhookEndpoints } from './webhook-endpoints.js';
 import { Webhooks } from './webhooks.js';
+import { ServiceProblem } from './validation.js';
 
 /** Everything that one stand-in is made of. Its parts and the routes get it whole, and take from it what is there now. */
 export class Lab {
@@ -74,5 +71,53 @@ export class Lab {
     this.matchReviews = new MatchReviews(this);
     this.faults = newHttpFaults();
     this.requests = new RequestLog();
+  }
+}
+
+interface StoredAnswer {
+  readonly until: number;
+  readonly answer: { readonly body: object } | { readonly problem: ServiceProblem };
+}
+
+/**
+ * `X-Idempotency-Key`: the first answer to a key is given again, for 24 hours where an order is created, failures too,
+ * unless the request that failed said `X-Idempotency-Error: no-cache`. Whether a key with another body is refused is not
+ * documented; here it gets the stored answer. The hours are the clock's own, never compressed: a caller's retries are not part of
+ * a story.
+ */
+export class IdempotencyKeys {
+  readonly #clock: Clock;
+  readonly #answers = new Map<string, StoredAnswer>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** @param keepFailures false for `no-cache`; @param keptMs how long the answer is given again */
+  once(key: string | undefined, keepFailures: boolean, work: () => object, keptMs = dayMs): object {
+    if (key === undefined) return work();
+    const stored = this.#fresh(key);
+    if (stored !== undefined) {
+      if ('problem' in stored.answer) throw stored.answer.problem;
+      return stored.answer.body;
+    }
+    const until = this.#clock.now() + keptMs;
+    try {
+      const body = work();
+      this.#answers.set(key, { until, answer: { body } });
+      return body;
+    } catch (problem) {
+      if (problem instanceof ServiceProblem && keepFailures) {
+        this.#answers.set(key, { until, answer: { problem } });
+      }
+      throw problem;
+    }
+  }
+
+  #fresh(key: string): StoredAnswer | undefined {
+    const stored = this.#answers.get(key);
+    if (stored === undefined || this.#clock.now() < stored.until) return stored;
+    this.#answers.delete(key);
+    return undefined;
   }
 }

@@ -12,59 +12,50 @@ export interface RegistrationVariant {
   readonly registeredSpelling: 'testkit_registered' | 'registered';
 }
 
-const commonStatuses = {
-  ordered: 'received',
-  requisition_created: 'received',
-  requisition_bypassed: 'received',
-  completed: 'completed',
-  corrected: 'completed',
-  sample_error: 'failed',
+/** The low-level statuses by their top level. */
+type Tops = Readonly<
+  Partial<Record<'received' | 'collecting_sample' | 'sample_with_lab' | 'completed' | 'failed' | 'cancelled', string>>
+>;
+
+const common: Tops = {
+  received: 'ordered requisition_created requisition_bypassed',
+  completed: 'completed corrected',
+  failed: 'sample_error',
   cancelled: 'cancelled',
-} as const;
+};
+const appointment = 'appointment_pending appointment_scheduled appointment_cancelled';
 
 const topLevelStatuses: Readonly<Record<CollectionMethod, Readonly<Record<string, string>>>> = {
-  testkit: {
-    ...commonStatuses,
-    awaiting_registration: 'received',
-    testkit_registered: 'received',
-    registered: 'received',
-    transit_customer: 'collecting_sample',
-    out_for_delivery: 'collecting_sample',
-    with_customer: 'collecting_sample',
-    problem_in_transit_customer: 'collecting_sample',
-    transit_lab: 'collecting_sample',
-    problem_in_transit_lab: 'collecting_sample',
-    delivered_to_lab: 'sample_with_lab',
-    lab_processing_blocked: 'sample_with_lab',
-    failure_to_deliver_to_customer: 'failed',
-    failure_to_deliver_to_lab: 'failed',
-    lost: 'failed',
-    do_not_process: 'cancelled',
-  },
-  walk_in_test: {
-    ...commonStatuses,
-    appointment_pending: 'collecting_sample',
-    appointment_scheduled: 'collecting_sample',
-    appointment_cancelled: 'collecting_sample',
-    redraw_available: 'collecting_sample',
-    partial_results: 'sample_with_lab',
-  },
-  at_home_phlebotomy: {
-    ...commonStatuses,
-    appointment_pending: 'collecting_sample',
-    appointment_scheduled: 'collecting_sample',
-    appointment_cancelled: 'collecting_sample',
-    draw_completed: 'collecting_sample',
-    partial_results: 'sample_with_lab',
-  },
-  on_site_collection: { ...commonStatuses, draw_completed: 'sample_with_lab', partial_results: 'sample_with_lab' },
+  testkit: topsIn(common, {
+    received: 'awaiting_registration testkit_registered registered',
+    collecting_sample:
+      'transit_customer out_for_delivery with_customer problem_in_transit_customer transit_lab problem_in_transit_lab',
+    sample_with_lab: 'delivered_to_lab lab_processing_blocked',
+    failed: 'failure_to_deliver_to_customer failure_to_deliver_to_lab lost',
+    cancelled: 'do_not_process',
+  }),
+  walk_in_test: topsIn(common, {
+    collecting_sample: `${appointment} redraw_available`,
+    sample_with_lab: 'partial_results',
+  }),
+  at_home_phlebotomy: topsIn(common, {
+    collecting_sample: `${appointment} draw_completed`,
+    sample_with_lab: 'partial_results',
+  }),
+  on_site_collection: topsIn(common, { sample_with_lab: 'draw_completed partial_results' }),
 };
+
+/** The top level of each status. */
+function topsIn(...all: readonly Tops[]): Record<string, string> {
+  const pairs = all.flatMap((tops) => Object.entries(tops));
+  return Object.fromEntries(pairs.flatMap(([top, statuses]) => statuses.split(' ').map((low) => [low, top])));
+}
 
 /** The two spellings of one status. */
 const registeredStatuses: readonly string[] = ['testkit_registered', 'registered'];
 
 const earlyStatuses = ['ordered', 'requisition_created', 'requisition_bypassed'];
-const appointmentStatuses = ['appointment_pending', 'appointment_scheduled', 'appointment_cancelled'];
+const appointmentStatuses = appointment.split(' ');
 
 const cancellableStatuses: Readonly<Record<CollectionMethod, readonly string[]>> = {
   testkit: [...earlyStatuses, 'awaiting_registration', ...registeredStatuses],
@@ -75,14 +66,8 @@ const cancellableStatuses: Readonly<Record<CollectionMethod, readonly string[]>>
 
 /** From here on a kit has left the warehouse. */
 const shippedStatuses: readonly string[] = [
-  'transit_customer',
-  'out_for_delivery',
-  'with_customer',
-  'problem_in_transit_customer',
-  'failure_to_deliver_to_customer',
-  'transit_lab',
-  'problem_in_transit_lab',
-  'failure_to_deliver_to_lab',
+  ...['transit_customer', 'out_for_delivery', 'with_customer', 'problem_in_transit_customer'],
+  ...['failure_to_deliver_to_customer', 'transit_lab', 'problem_in_transit_lab', 'failure_to_deliver_to_lab'],
   'delivered_to_lab',
 ];
 

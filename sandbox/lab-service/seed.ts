@@ -89,11 +89,7 @@ const cortisol: Marker = {
   ...marker(14, 'Cortisol', 'ug/dL', '2143-6', 6.2, 19.4),
   questions: [
     {
-      id: 501,
-      required: true,
-      code: 'TIME_OF_DAY',
-      value: 'When will the sample be taken?',
-      type: 'choice',
+      ...{ id: 501, required: true, code: 'TIME_OF_DAY', value: 'When will the sample be taken?', type: 'choice' },
       choices: [
         { id: 1, code: 'AM', value: 'Morning' },
         { id: 2, code: 'PM', value: 'Evening' },
@@ -105,72 +101,38 @@ const cortisol: Marker = {
 
 export const labTests: readonly LabTest[] = [
   {
-    id: labTestIds.kit,
-    slug: 'metabolic-kit',
-    name: 'Metabolic kit',
+    ...{ id: labTestIds.kit, slug: 'metabolic-kit', name: 'Metabolic kit', sampleType: 'dried_blood_spot' },
     description: 'Invented test kit: three metabolic markers from a dried blood spot.',
     method: 'testkit',
-    sampleType: 'dried_blood_spot',
-    price: 79,
-    commonTatDays: 3,
-    worstCaseTatDays: 7,
-    markers: [glucose, hba1c, ferritin],
+    ...{ price: 79, commonTatDays: 3, worstCaseTatDays: 7, markers: [glucose, hba1c, ferritin] },
   },
   {
-    id: labTestIds.otherKit,
-    slug: 'stress-kit',
-    name: 'Stress kit',
+    ...{ id: labTestIds.otherKit, slug: 'stress-kit', name: 'Stress kit', sampleType: 'saliva' },
     description: 'Invented test kit: one marker from saliva.',
     method: 'testkit',
-    sampleType: 'saliva',
-    price: 59,
-    commonTatDays: 4,
-    worstCaseTatDays: 9,
-    markers: [cortisol],
+    ...{ price: 59, commonTatDays: 4, worstCaseTatDays: 9, markers: [cortisol] },
   },
   {
-    id: labTestIds.atHomePhlebotomy,
-    slug: 'home-draw',
-    name: 'Home draw',
+    ...{ id: labTestIds.atHomePhlebotomy, slug: 'home-draw', name: 'Home draw', sampleType: 'serum' },
     description: 'Invented panel drawn at home.',
     method: 'at_home_phlebotomy',
-    sampleType: 'serum',
-    price: 129,
-    commonTatDays: 2,
-    worstCaseTatDays: 5,
-    markers: [glucose, hba1c],
+    ...{ price: 129, commonTatDays: 2, worstCaseTatDays: 5, markers: [glucose, hba1c] },
   },
   {
-    id: labTestIds.walkIn,
-    slug: 'walk-in-panel',
-    name: 'Walk-in panel',
+    ...{ id: labTestIds.walkIn, slug: 'walk-in-panel', name: 'Walk-in panel', sampleType: 'serum' },
     description: 'Invented panel drawn at a service centre.',
     method: 'walk_in_test',
-    sampleType: 'serum',
-    price: 89,
-    commonTatDays: 2,
-    worstCaseTatDays: 5,
-    markers: [glucose, ferritin],
+    ...{ price: 89, commonTatDays: 2, worstCaseTatDays: 5, markers: [glucose, ferritin] },
   },
 ];
 
-function account(
-  id: string,
-  flow: DelegatedFlow,
-  more: Partial<Pick<LabAccount, 'status' | 'default_clinical_notes'>> = {},
-): LabAccount {
+function account(id: string, flow: DelegatedFlow, more: Partial<LabAccount> = {}): LabAccount {
   return {
-    id,
-    lab: inventedLab.slug,
-    org_id: null,
-    status: 'active',
-    delegated_flow: flow,
+    ...{ id, lab: inventedLab.slug, org_id: null, status: 'active' as const, delegated_flow: flow },
     provider_account_id: `invented-${flow.replaceAll('_', '-')}`,
     account_name: `Invented account, ${flow}`,
-    default_clinical_notes: null,
-    business_units: null,
+    ...{ default_clinical_notes: null, business_units: null, team_id_allowlist: [inventedTeamId] },
     allowed_billing: { client_bill: ['CA', 'NY', 'TX'] },
-    team_id_allowlist: [inventedTeamId],
     ...more,
   };
 }

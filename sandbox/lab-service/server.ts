@@ -1,24 +1,20 @@
 import Fastify from 'fastify';
 import { defaultBrand, knownPaths, type ServiceDescription } from '../../service/description.js';
 import type { FastifyInstance } from 'fastify';
-import { appointmentRoutes } from './appointment-routes.js';
-import { closedFeatures } from './closed-features.js';
+import { appointmentRoutes, walkInRoutes } from './appointment-routes.js';
+import { closedFeatures, type Settings } from './settings.js';
 import { controlRoutes, refuseWebPages, offlineRoutes } from './control.js';
-import { documentRoutes } from './document-routes.js';
-import { faultHooks, isControl } from './http-fault-hooks.js';
+import { documentRoutes, orderRoutes } from './order-routes.js';
+import { faultHooks, isControl } from './faults.js';
 import { Lab } from './lab.js';
 import { labTestRoutes } from './lab-test-routes.js';
-import { isOfBrowser, linkRoutes } from './link-routes.js';
-import { matchReviewRoutes } from './match-review-routes.js';
-import { OrgAccess, isOfManagement } from './org-access.js';
-import { orgWebhookRoutes } from './org-webhook-routes.js';
-import { orderRoutes } from './order-routes.js';
-import { reportRoutes } from './report-routes.js';
+import { isOfBrowser, linkRoutes } from './links.js';
+import { matchReviewRoutes } from './match-reviews.js';
+import { OrgAccess, isOfManagement, orgWebhookRoutes } from './webhook-endpoints.js';
+import { reportRoutes } from './reports.js';
 import { ServiceProblem, invalidFields, refusal } from './validation.js';
-import type { Settings } from './settings.js';
 import { timeseriesRoutes } from './health-data.js';
 import { providerRoutes, userRoutes } from './users.js';
-import { walkInRoutes } from './walk-in-routes.js';
 
 export interface LabServiceOptions {
   /** 0 takes any free port. */

@@ -62,6 +62,24 @@ export const pageQuery = {
   size: queryInteger(1, 100).default(50),
 };
 
+export const cursorQuery = { next_cursor: optional(z.string()) };
+
+/** A page of a list from a cursor on, and the cursor of the next page. */
+export function cursorPage<T>(
+  items: readonly T[],
+  { next_cursor: cursor }: { next_cursor: string | null },
+  size: number,
+) {
+  const place = cursor === null ? '0' : Buffer.from(cursor, 'base64url').toString();
+  if (!/^\d{1,9}$/.test(place)) {
+    const fault = valueError('the cursor is not one of this list');
+    throw invalidFields([{ ...fault, loc: ['query', 'next_cursor'], input: cursor }]);
+  }
+  const end = Number(place) + size;
+  const next = end < items.length ? Buffer.from(String(end)).toString('base64url') : null;
+  return { items: items.slice(Number(place), end), next };
+}
+
 export const uuid = z.guid().toLowerCase();
 
 export const zip = z.string().regex(/^\d{5}(-\d{4})?$/);

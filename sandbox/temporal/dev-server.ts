@@ -1,8 +1,9 @@
-import { TypedSearchAttributes, type SearchAttributeType } from '@temporalio/common';
+import { type Duration, type SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import { Connection } from '@temporalio/client';
 import { findDevServer } from './find.js';
-import { askServer } from './asking.js';
-import { freePort, loopback, requireFree } from './ports.js';
-import { startServer, type Program } from './programs.js';
+import { freePort, loopback, requireFree, requireListening } from './ports.js';
+import { type Program, startServer } from './programs.js';
+import { throughProxy } from '../../client/temporal-connection.js';
 
 /** The result of `defineSearchAttributeKey`. */
 export interface SearchAttribute {
@@ -106,4 +107,21 @@ async function requireAnswer(port: number, namespace: string, attributes: readon
     const missing = attributes.filter(({ name }) => customAttributes?.[name] === undefined);
     if (missing.length > 0) throw new Error(`not registered: ${missing.map(({ name }) => name).join(', ')}`);
   });
+}
+
+/** Connects to the Temporal server on a port, asks it, and closes the connection, also if the server does not answer. */
+export async function askServer(
+  port: number,
+  connectTimeout: Duration,
+  ask: (connection: Connection) => Promise<void> = async () => undefined,
+): Promise<void> {
+  // Asked first, because a gRPC channel that finds nobody waits a second before it tries again.
+  await requireListening(port);
+  const connection = Connection.lazy(throughProxy({ address: `${loopback}:${port}`, connectTimeout }));
+  try {
+    await connection.ensureConnected();
+    await ask(connection);
+  } finally {
+    await connection.close();
+  }
 }

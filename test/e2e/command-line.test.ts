@@ -12,7 +12,7 @@ import {
   type WebhookEndpoint,
   type WebhookRegistered,
 } from '../../client/index.js';
-import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
+import { inventedOrgId } from '../../sandbox/lab-service/webhook-endpoints.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { webhookEndpointsId } from '../../protocol/ids.js';
 import { writeHistory } from '../replay/history-file.js';

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createNotificationHandler } from '../../client/notifications/index.js';
-import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
+import { inventedOrgId } from '../../sandbox/lab-service/webhook-endpoints.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { reconcileOrdersName, reconcileScheduleId } from '../../protocol/reconcile.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';

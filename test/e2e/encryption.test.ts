@@ -15,7 +15,7 @@ import {
   type WebhookSecretRotated,
 } from '../../client/index.js';
 import { kitOrderId, webhookEndpointsId, placeKitOrderId } from '../../protocol/ids.js';
-import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
+import { inventedOrgId } from '../../sandbox/lab-service/webhook-endpoints.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { createLabService } from '../../service/lab-service.js';
 import { isSigned, readSignatureHeaders } from '../../service/webhooks/signature.js';

@@ -21,7 +21,7 @@ import { reconcileOrdersId } from '../../protocol/reconcile.js';
 import { operatorCallName } from '../../protocol/operators/operator-calls.js';
 import { resumeSignal, stopPlacingName } from '../../protocol/placing-stop.js';
 import { fetchWorkoutStreamName } from '../../protocol/workout-stream.js';
-import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
+import { inventedOrgId } from '../../sandbox/lab-service/webhook-endpoints.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import type { HealthDataStore } from '../../store/health-data-store.js';
 import { kitFor, visitFor } from '../rig/cast.js';

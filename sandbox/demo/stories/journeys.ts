@@ -1,4 +1,4 @@
-import type { StoryStep } from '../../lab-service/stories.js';
+import type { StoryStep } from '../../lab-service/orders.js';
 import type { PlayedOrder } from '../played-order.js';
 import type { Stage } from '../stage.js';
 

@@ -1,12 +1,8 @@
 import { lowLevel } from '../../lab-service/lifecycle.js';
 import type { Story } from '../stage.js';
-import { drawAtHome } from './appointments.js';
+import { drawAtHome, watchWearer, linkWithCode, changedMind, leftForGood, oldReport } from './other-subjects.js';
 import { earlyCancel, lateCancel, lateCustomer, refusedName } from './customers.js';
 import { readValues, unhurried } from './journeys.js';
-import { watchWearer } from './health-data.js';
-import { linkWithCode } from './links.js';
-import { changedMind, leftForGood } from './leavers.js';
-import { oldReport } from './reports.js';
 import { criticalResult, correctedResult, lostAnswer, lostKit, redrawnSample } from './mishaps.js';
 
 const firstKit: Story = {

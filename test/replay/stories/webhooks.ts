@@ -1,5 +1,5 @@
 import { WorkflowFailedError } from '@temporalio/client';
-import { inventedOrgId } from '../../../sandbox/lab-service/org-access.js';
+import { inventedOrgId } from '../../../sandbox/lab-service/webhook-endpoints.js';
 import { inventedTeamId } from '../../../sandbox/lab-service/seed.js';
 import { webhookEndpointsId } from '../../../protocol/ids.js';
 import { operatorCallName, type OperatorCallName } from '../../../protocol/operators/operator-calls.js';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { readCommandLine } from '../../../sandbox/demo/command-line.js';
-import { readDemoConfig } from '../../../sandbox/demo/config.js';
+import { readCommandLine, readDemoConfig } from '../../../sandbox/demo/config.js';
 
 test('an act that the demo does not have is refused with the usage', () => {
   expect(() => readCommandLine(['--act', '9'])).toThrow(
