@@ -18,7 +18,10 @@ const program = commandLine(
   .argument('[names...]', `groups (${Object.keys(groups).join(', ')}) or files; all groups if there is none`)
   .option('--survivors', 'lists every change that no test noticed and that has no reason yet')
   .option('--without-model', 'leaves out the searches of the model, which take longest and notice least')
-  .addHelpText('after', '\nExit status 1: a change was not noticed and has no reason.')
+  .addHelpText(
+    'after',
+    '\nExit status 1: a change was not noticed and has no reason, or a reason stands beside no such change.',
+  )
   .parse();
 const chosen = program.args.length === 0 ? Object.keys(groups) : program.args;
 const { survivors: listsSurvivors, withoutModel } = program.opts<{ survivors?: true; withoutModel?: true }>();
@@ -30,23 +33,45 @@ const inUse = new Set<Equivalent | string>();
 const accepted = new Set(readFileSync(new URL('survivors.txt', import.meta.url), 'utf8').match(/^ {2}.+/gm));
 
 const { texts, mutants } = await instrument(chosen.map(groupOf));
+const mutated = new Set(mutants.map(({ fileName }) => fileName));
+refuseGone();
 const ids = mutants.filter(({ isIgnored }) => !isIgnored).map(({ id }) => id);
 const { noticed, reached, whenLoaded } = await tryChanges({ texts, ids }, { withModel: !withoutModel });
 /** Without what only the loading of a file reaches. */
 const counted = mutants.filter(({ id, isIgnored }) => !isIgnored && (reached.has(id) || !whenLoaded.has(id)));
-const mutated = new Set(mutants.map(({ fileName }) => fileName));
 
 console.log('| File | Mutants | Noticed | Equivalent | Not reached | Not noticed | Share |');
 console.log('| --- | --- | --- | --- | --- | --- | --- |');
 for (const file of mutated) report(file);
 for (const survivor of accepted) {
-  const isTried = [...mutated].some((file) => survivor.startsWith(`  ${file}: `));
-  if (isTried && !inUse.has(survivor)) console.log(`Noticed, or gone:${survivor}`);
+  if (isTried(survivor) && !inUse.has(survivor))
+    fail(`A test notices this change; remove it from survivors.txt:${survivor}`);
 }
 if (program.args.length === 0) {
   for (const { reason, at } of equivalents.filter((each) => !inUse.has(each))) {
-    console.log(`No change is equivalent by ${String(at)} any more (${reason}).`);
+    fail(`No change is equivalent by ${String(at)} any more (${reason}); remove it from equivalent.txt.`);
   }
+}
+
+/** Before anything is tried: a reason whose line has gone, or is written in another way, excuses nothing. */
+function refuseGone(): void {
+  const contents = new Map([...mutated].map((file) => [file, readFileSync(file, 'utf8')]));
+  const possible = new Set(mutants.map((mutant) => survivorOf(mutant, contents.get(mutant.fileName) ?? '')));
+  const known = Object.values(groups).flatMap(({ files }) => files);
+  const isGone = (survivor: string) =>
+    isTried(survivor) ? !possible.has(survivor) : !known.some((file) => survivor.startsWith(`  ${file}: `));
+  const gone = [...accepted].filter(isGone);
+  if (gone.length > 0)
+    program.error(`These lines have gone; correct or remove them in survivors.txt:\n${gone.join('\n')}`);
+}
+
+function isTried(survivor: string): boolean {
+  return [...mutated].some((file) => survivor.startsWith(`  ${file}: `));
+}
+
+function fail(sentence: string): void {
+  console.log(sentence);
+  process.exitCode = 1;
 }
 
 function report(file: string): void {
