@@ -14,8 +14,6 @@ export interface Message {
   body: string;
   /** The same, parsed. */
   value: object;
-  /** The digest of its bytes; absent if no memory of messages is asked. */
-  digest?: string;
 }
 
 /** The result of an event. */

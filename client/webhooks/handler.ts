@@ -15,7 +15,6 @@ import {
   type TakenMessages,
 } from './destinations.js';
 import { createEndpoint, type RequestObserver, type SignedEndpoint, type WebhookLogger } from './endpoint.js';
-import { RecentMessages, unlessRepeated } from './repeats.js';
 import { route } from './route.js';
 import {
   parse,
@@ -68,9 +67,8 @@ export interface WebhookHandlerOptions {
    */
   rejected?: RejectedEventSink;
   /**
-   * Remembers the messages that Temporal took, for all processes that share it: a captured message that is sent to
-   * another process is recognised too. Without it each process knows only its own. While it fails, events are delivered
-   * nevertheless.
+   * Remembers the messages that Temporal took, for all processes that share it: one that is sent again within minutes goes no further.
+   * Without it, or while it fails, its workflow is signalled again, and finds nothing new.
    */
   taken?: TakenMessages;
   /** The service's id of the team that the endpoint belongs to: events of another team are counted and let go. */
@@ -112,18 +110,13 @@ export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHan
 }
 
 /** The steps after `verify`: parse and route, which signals the workflow. */
-async function take(signed: SignedMessage, settings: Settings): Promise<Routed> {
-  return unlessRepeated(signed, settings.recent, async (digest) => {
-    const { id } = signed;
-    const parsed = parse(signed.bytes);
-    return 'reason' in parsed ? rejectBody({ id, ...parsed }, settings) : route({ id, digest, ...parsed }, settings);
-  });
+async function take({ id, bytes }: SignedMessage, settings: Settings): Promise<Routed> {
+  const parsed = parse(bytes);
+  return 'reason' in parsed ? rejectBody({ id, ...parsed }, settings) : route({ id, ...parsed }, settings);
 }
 
 /** The checked options, with what requests share. */
-interface Settings extends Bounds, Destinations, Pick<WebhookHandlerOptions, 'logger' | 'observe'> {
-  recent: RecentMessages;
-}
+type Settings = Bounds & Destinations & Pick<WebhookHandlerOptions, 'logger' | 'observe'>;
 
 function checked(options: WebhookHandlerOptions): Settings {
   const { temporal, taskQueue = usualTaskQueue, maxBytes = usualWebhookBytes, deadlineMs = 10_000 } = options;
@@ -140,7 +133,6 @@ function checked(options: WebhookHandlerOptions): Settings {
     ...(teamId !== undefined && { team: { id: teamId, isSeen: false } }),
     deadlineMs,
     abandoned: new AbandonedCalls(),
-    recent: new RecentMessages(bounds.now),
   };
 }
 

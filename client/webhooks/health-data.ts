@@ -13,7 +13,7 @@ import { anyProvider } from '../../protocol/link/provider-source.js';
 import { streamNoticedSignal, workoutStreamStart } from '../../protocol/workout-stream.js';
 import { answers } from './answers.js';
 import { type Destinations, giveToSink, type Message, type Routed } from './destinations.js';
-import { deliver, signalWithStart } from './signal.js';
+import { deliver, signalWithStart, unlessTaken } from './signal.js';
 
 /** A workout's stream is too large for its event: it is fetched after the event is stored, if the sink requests it. */
 export async function deliverHealthData(
@@ -49,9 +49,10 @@ export async function deliverConnection(
   return passedOn.name === 'delivered' || !to.healthData ? passedOn : { ...taken, also: passedOn.name };
 }
 
-async function passOn(event: ConnectionEventReceived, { id }: Message, to: Destinations) {
+async function passOn(event: ConnectionEventReceived, message: Message, to: Destinations) {
   if (event.eventType === 'provider.connection.created') return signalLink(event, to);
-  if (event.eventType === 'provider.connection.error') return reportBrokenConnection(event, id, to);
+  if (event.eventType === 'provider.connection.error')
+    return unlessTaken(message, to, () => reportBrokenConnection(event, message.id, to));
   return undefined;
 }
 

@@ -1,11 +1,12 @@
+import { createHash } from 'node:crypto';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import type { SignalDefinition } from '@temporalio/common';
+import { replayableSeconds } from '../../service/webhooks/signature.js';
 import { signalOrStart, type WorkflowStart } from '../../protocol/signal-or-start.js';
 import { CallTooLarge, EncryptionKeysMissing } from '../errors.js';
 import { code, maySucceedLater } from '../temporal-errors.js';
 import { DeadlinePassed, within } from '../within.js';
 import type { Destinations, Message, Routed } from './destinations.js';
-import { unlessTaken } from './repeats.js';
 
 /**
  * The last step of a message: signals the workflow that it belongs to, which is started if it does not run; nothing if a process that shares the memory
@@ -24,6 +25,32 @@ export async function signal<Argument>(
       signalOrStart(workflow, taskQueue, start, definition, argument),
     ),
   );
+}
+
+/**
+ * How long the database may take to recognise or remember a message. Orders do not depend on it, so after that the message is
+ * delivered without it.
+ */
+const rememberWithinMs = 1_000;
+
+/**
+ * Delivers a message to Temporal unless a process has delivered it in the last minutes. Later repeats, which somebody
+ * requested from the service, are delivered again.
+ */
+export async function unlessTaken(
+  { id, body }: Message,
+  { taken, temporal, taskQueue }: Destinations,
+  deliver: () => Promise<Routed>,
+): Promise<Routed> {
+  if (!taken) return deliver();
+  // Other bytes under a known id are another message.
+  const digest = createHash('sha256').update(body).digest('base64url');
+  const key = `${temporal.options.namespace}/${taskQueue}/${id}/${digest}`;
+  const isKnown = await within(rememberWithinMs, taken.has(key, replayableSeconds)).catch(() => false);
+  if (isKnown) return { name: 'repeated' };
+  const routed = await deliver();
+  if (routed.name === 'delivered') await within(rememberWithinMs, taken.add(key)).catch(() => undefined);
+  return routed;
 }
 
 /** Signals a workflow, and starts it in the same call if it does not run: for one whose earlier runs do not matter. */
