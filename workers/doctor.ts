@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type DoctorConfig, readDoctorConfig } from './doctor/config.js';
-import { clockOfService, clockOfTemporal } from './doctor/clocks.js';
+import { clockOfService } from './doctor/clock.js';
 import { codecServer } from './doctor/codec-server.js';
 import { database } from './doctor/database.js';
 import { encryption } from './doctor/encryption.js';
@@ -28,7 +28,6 @@ const namespaceChecks: Checks<[server.Temporal, WorkerConfig]> = [
   ['retention', server.retention],
   ['encryption', encryption],
   ['encryption keys', encryptionKeys],
-  ['clock (Temporal)', (temporal, { taskQueue }) => clockOfTemporal(temporal, taskQueue)],
   ['reconciliation', reconciliation],
   ['workers', (temporal, { taskQueue }) => pollers(temporal, taskQueue)],
   ['workflow tasks', (temporal, { taskQueue }) => failingWorkflows(temporal, taskQueue)],
@@ -39,7 +38,7 @@ const namespaceChecks: Checks<[server.Temporal, WorkerConfig]> = [
 const otherChecks: Checks<[Subject]> = [
   ['database', ({ worker }) => database(worker)],
   ['lab service', ({ worker }) => labService(worker.service)],
-  ['clock (service)', ({ worker }) => clockOfService(worker.service)],
+  ['clock', ({ worker }) => clockOfService(worker.service)],
   ['webhook endpoint', ({ worker, place, ingress }) => webhookEndpoint(worker.service, place, ingress?.webhookSecrets)],
   [
     'installations',

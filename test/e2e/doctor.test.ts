@@ -11,7 +11,6 @@ import { freePort } from '../../sandbox/temporal/ports.js';
 import { readDoctorConfig } from '../../workers/doctor/config.js';
 import { doctor as doctorHere, examine } from '../../workers/doctor.js';
 import type { Finding } from '../../workers/doctor/findings.js';
-import { startProxy } from '../rig/temporal-proxy.js';
 import { runProcess } from './labops.js';
 import { managementKey, patience, stack } from './stack.js';
 
@@ -222,7 +221,7 @@ const planted: Record<string, Planted> = {
     env: () => ({ LABOPS_ENCRYPTION_KEYS: undefined, LABOPS_ENCRYPTION: 'optional' }),
   },
   'a clock that is wrong': {
-    ...{ check: 'clock (service)', says: /1[78]\d seconds ahead of/, remedy: /NTP/ },
+    ...{ check: 'clock', says: /1[78]\d seconds ahead of/, remedy: /NTP/ },
     env: slowService,
   },
   'a database that is stopped': {
@@ -321,21 +320,9 @@ test('a check whose ground is gone says why it was not made, and the others are 
 test('a wrong setting leaves out the checks that depend on it, and no other', async () => {
   const all = await findings({ SERVICE_API_KEY: undefined, DATABASE_POOL_SIZE: 'many', SHUTDOWN_GRACE_SECONDS: '-' });
   const skipped = all.filter(({ found: said }) => said === 'Not checked, because its settings have faults.');
-  const ofTheService = ['lab service', 'clock (service)', 'webhook endpoint', 'installations'];
+  const ofTheService = ['lab service', 'clock', 'webhook endpoint', 'installations'];
   expect(skipped.map(({ check }) => check)).toEqual(['database', ...ofTheService]);
   expect(faults(all).map(({ check }) => check)).toEqual(['settings', 'settings', 'settings']);
   expect(found(all, 'Temporal')?.status).toBe('ok');
   expect(found(all, 'notifications')?.status).toBe('ok');
-});
-
-test("Temporal's clock is read from the time in an answer, if something on the way adds it, else from the last poll", async () => {
-  const way = await startProxy(lab.rig.address);
-  closing.push(() => way.close());
-  const throughProxy = await findings({ TEMPORAL_ADDRESS: way.address });
-  expect(found(throughProxy, 'clock (Temporal)')).toMatchObject({
-    status: 'ok',
-    found: expect.stringMatching(/agrees/) as string,
-  });
-  const direct = await findings();
-  expect(found(direct, 'clock (Temporal)')?.found).toMatch(/by the last poll of a worker/);
 });

@@ -23,7 +23,7 @@ async function startFailing(): Promise<void> {
 test('a workflow whose tasks fail is listed among those that need attention, and is a fault for the doctor', async () => {
   const { client, taskQueue } = rig;
   const { connection } = rig.env;
-  const temporal = { connection, address: rig.address, namespace: rig.namespace, skewMs: () => undefined };
+  const temporal = { connection, address: rig.address, namespace: rig.namespace };
   const lab = new LabOperations(client, { taskQueue });
   const listed = async () => {
     const found = [];

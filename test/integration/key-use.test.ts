@@ -24,7 +24,6 @@ async function start(keys: string) {
 test('each key is shown with the runs that contain it and until when they do, and the doctor says which one may go', async () => {
   const temporal = {
     ...{ connection: rig.env.connection, address: rig.address, namespace: rig.namespace },
-    skewMs: () => undefined,
   };
   const settings = { keyRing: parseKeyRing(ring), taskQueue, encryptionKeyDays: 90 } as const;
   const checked = (changed: Partial<Parameters<typeof encryptionKeys>[1]> = {}) =>

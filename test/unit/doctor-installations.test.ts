@@ -45,7 +45,7 @@ function namespaceWith(known: readonly string[], asked: string[]): Temporal {
     },
   };
   const connection = { workflowService, close: () => Promise.resolve() } as unknown as Connection;
-  return { connection, address: '', namespace: 'labs', skewMs: () => undefined };
+  return { connection, address: '', namespace: 'labs' };
 }
 
 test('installations whose names are not ours are named once each, and former names of ours are not among them', async () => {
@@ -98,7 +98,7 @@ test('one page of orders is read', async () => {
 const refuses = () => Promise.reject(new ServiceError('PERMISSION_DENIED'));
 const refusing = {
   connection: { workflowService: { describeNamespace: refuses }, close: () => Promise.resolve() } as unknown,
-  ...{ address: '', namespace: 'labs', skewMs: () => undefined },
+  ...{ address: '', namespace: 'labs' },
 } as Temporal;
 
 const unreachable: [string, (() => Promise<Temporal>) | undefined][] = [

@@ -25,7 +25,7 @@ const { DescribeNamespaceResponse, DescribeTaskQueueResponse } = proto.temporal.
 async function temporalAnswering(answer: Parameters<typeof clientAnsweredWith>[0]) {
   const { client, close } = await clientAnsweredWith(answer);
   onTestFinished(close);
-  return { connection: client.connection as Connection, address: '', namespace: 'default', skewMs: () => undefined };
+  return { connection: client.connection as Connection, address: '', namespace: 'default' };
 }
 
 const polledBy = (...pollers: [identity: string, secondsAgo: number][]) =>

@@ -106,7 +106,6 @@ test('the doctor warns of a stop, with its time and reason', async () => {
     connection: client.connection as Connection,
     address: '',
     namespace: 'default',
-    skewMs: () => undefined,
   };
   const checked = () => placingStop(temporal, { taskQueue: 'lab', keyRing: undefined });
   const found = `Placing was stopped at ${since}: recalled test.`;

@@ -90,7 +90,7 @@ const groups: readonly { of: RegExp; checks: readonly string[]; standIn?: Env }[
   { of: /^SERVICE_ECHOES_PASSTHROUGH$/, checks: ['retention', 'installations'] },
   {
     of: /^SERVICE_/,
-    checks: ['lab service', 'clock (service)', 'webhook endpoint', 'installations'],
+    checks: ['lab service', 'clock', 'webhook endpoint', 'installations'],
     standIn: { SERVICE_BASE_URL: 'https://service.invalid', SERVICE_API_KEY: 'stand-in' },
   },
   { of: /^NOTIF/, checks: ['notifications'] },

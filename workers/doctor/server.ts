@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Connection, type ConnectionOptions } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
 import { addressAndWay, throughProxy, isEarlier, oldestServer } from '../../client/temporal-connection.js';
 import { connectionFault } from '../../client/reachability.js';
 import { code, connectionRemedy, hasCode } from '../../client/temporal-errors.js';
@@ -17,43 +17,11 @@ export interface Temporal {
   connection: Connection;
   address: string;
   namespace: string;
-  /** Temporal's time minus ours in milliseconds, by the latest answer that carried a time. A bare server sends none; proxies add it. */
-  skewMs(): number | undefined;
 }
 
 export async function connectTemporal({ address, namespace, connection }: TemporalConfig): Promise<Temporal> {
-  let skewMs: number | undefined;
-  const opened = await Connection.connect({
-    ...throughProxy(connection),
-    connectTimeout: answerWithinMs / 2,
-    interceptors: [
-      onDate((at) => {
-        skewMs = at - Date.now();
-      }),
-    ],
-  });
-  return { connection: opened, address, namespace, skewMs: () => skewMs };
-}
-
-type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
-
-/** Notices the time in the header of each answer, in milliseconds since 1970. */
-function onDate(notice: (at: number) => void): Interceptor {
-  return (options, nextCall) => {
-    const call = nextCall(options);
-    const start = call.start.bind(call);
-    call.start = (metadata, listener) =>
-      start(metadata, {
-        ...listener,
-        onReceiveMetadata: (received) => {
-          const at = Date.parse(String(received.get('date')[0]));
-          if (!Number.isNaN(at)) notice(at);
-          listener?.onReceiveMetadata?.(received);
-        },
-      });
-    // What it returns need only have the methods of a call, whatever its type says.
-    return call as ReturnType<Interceptor>;
-  };
+  const opened = await Connection.connect({ ...throughProxy(connection), connectTimeout: answerWithinMs / 2 });
+  return { connection: opened, address, namespace };
 }
 
 export async function unreachable({ address, connection }: TemporalConfig, error: unknown): Promise<Verdict> {
