@@ -187,11 +187,12 @@ describe('a replacement', () => {
   test('that an earlier run has lost is known by its number', async () => {
     const later = { createdAt: '2024-03-02T10:00:00.000Z' };
     const order = await life(lost, { replacementLimit: 3 }, { replaceKitOrder: replaced });
-    await order.signal('orderChanged', kitOf(thirdId, lost, numbered(3)));
-    await order.signal('orderChanged', newKit(lost, later));
+    // Of two with the same time the one with the smaller id stands first.
+    await order.signal('orderChanged', newKit(lost, numbered(3)));
+    await order.signal('orderChanged', kitOf(thirdId, lost, numbered(2)));
     const { chain } = stateIn(await order.update('replaceKit', { orderId }));
     expect(order.callsOf('replaceKitOrder')).toEqual([]);
-    expect(chain.find((each) => each.orderId === newId)).toMatchObject({ origin: 'replacement', replaces: orderId });
+    expect(chain.find((each) => each.orderId === thirdId)).toMatchObject({ origin: 'replacement', replaces: orderId });
 
     const next = await life(lost, { replacementLimit: 3 }, { replaceKitOrder: replaced });
     await next.signal('orderChanged', newKit(lost));
