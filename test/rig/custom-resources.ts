@@ -68,3 +68,29 @@ export interface PrometheusRule {
     }[];
   };
 }
+
+/** KEDA, from version 2.17 on. */
+export interface ScaledObject {
+  apiVersion: 'keda.sh/v1alpha1';
+  kind: 'ScaledObject';
+  metadata: ObjectMeta;
+  spec: {
+    scaleTargetRef: { name: string };
+    minReplicaCount?: number;
+    maxReplicaCount?: number;
+    cooldownPeriod?: number;
+    triggers: {
+      type: 'temporal';
+      metadata: { endpoint: string; namespace: string; taskQueue: string; queueTypes: string; targetQueueSize: string };
+      authenticationRef?: { name: string };
+    }[];
+  };
+}
+
+/** KEDA, from version 2.17 on. */
+export interface TriggerAuthentication {
+  apiVersion: 'keda.sh/v1alpha1';
+  kind: 'TriggerAuthentication';
+  metadata: ObjectMeta;
+  spec: { secretTargetRef: { parameter: string; name: string; key: string }[] };
+}

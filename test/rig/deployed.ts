@@ -12,7 +12,7 @@ const settingsOfFile: Record<string, readonly string[]> = {
 };
 
 /** Read by the SDK, like every setting of the connection to Temporal. */
-const connectionSettings = ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];
+const connectionSettings = ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'TEMPORAL_TLS'];
 
 /** Those of the variables that the program does not read, for instance because their names are misspelt. */
 export function unknownSettings(program: string, variables: readonly string[]): string[] {

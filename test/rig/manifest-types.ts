@@ -17,6 +17,7 @@ const typesOf: Record<string, string> = {
   'networking.k8s.io/v1': 'kubernetes-types/networking/v1.js',
   'temporal.io/v1alpha1': './custom-resources.js',
   'monitoring.coreos.com/v1': './custom-resources.js',
+  'keda.sh/v1alpha1': './custom-resources.js',
 };
 
 /**

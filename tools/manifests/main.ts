@@ -1,17 +1,18 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { headerOf, overlays, prometheusRule, prometheusRulePath, rendered, renderedPath } from './manifests.js';
+import { headerOf, rendered, renderedPath, variants } from './manifests.js';
+import { valuesSchema, valuesSchemaPath } from './values-schema.js';
 
-/* `npm run manifests`: writes the alerts as a manifest, and deploy/kubernetes/rendered/ from the sources beside it. Needs kustomize or kubectl. */
+/* `npm run manifests`: writes the schema of the chart's values from the settings, and deploy/kubernetes/rendered/ from the chart. Needs Helm. */
 
 const folder = process.cwd();
-await writeFile(join(folder, prometheusRulePath), await prometheusRule(folder));
-for (const overlay of overlays) {
-  const text = await rendered(folder, overlay);
+await writeFile(join(folder, valuesSchemaPath), valuesSchema());
+for (const variant of variants) {
+  const text = await rendered(folder, variant);
   if (text === undefined) {
-    console.error('There is neither kustomize nor kubectl: install one of them, and run this again.');
+    console.error('There is no helm on PATH: install it (https://helm.sh), and run this again.');
     process.exitCode = 1;
     break;
   }
-  await writeFile(join(folder, renderedPath(overlay)), (await headerOf(folder, overlay)) + text);
+  await writeFile(join(folder, renderedPath(variant)), (await headerOf(folder, variant)) + text);
 }

@@ -1,65 +1,55 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 
-/** The folders of deploy/kubernetes/ that can be applied. Each is rendered to `rendered/<name>.yaml`. */
-export const overlays = ['base', 'worker-deployment', 'service-monitor', 'migration'] as const;
+export const chart = 'deploy/chart';
 
-export type Overlay = (typeof overlays)[number];
+/** The values of deploy/kubernetes/values/, for each of which `rendered/<name>.yaml` has what the chart makes of them. */
+export const variants = ['base', 'worker-deployment', 'least', 'most'] as const;
 
-const kubernetes = 'deploy/kubernetes';
+export type Variant = (typeof variants)[number];
 
-/** Either brings Kustomize along. */
-const renderers = [
-  ['kustomize', 'build'],
-  ['kubectl', 'kustomize'],
-] as const;
-
-/** The path of an overlay's rendered file, from the project's folder. */
-export function renderedPath(overlay: Overlay): string {
-  return `${kubernetes}/rendered/${overlay}.yaml`;
+/** The path of a variant's values, from the project's folder. */
+export function valuesPath(variant: Variant): string {
+  return `deploy/kubernetes/values/${variant}.yaml`;
 }
 
-/** The first line of an overlay's rendered file. It names the state of the sources, so a stale file is found without Kustomize. */
-export async function headerOf(folder: string, overlay: Overlay): Promise<string> {
+/** The path of a variant's rendered file, from the project's folder. */
+export function renderedPath(variant: Variant): string {
+  return `deploy/kubernetes/rendered/${variant}.yaml`;
+}
+
+/** The first line of a variant's rendered file. It names the state of the sources, so a stale file is found without Helm. */
+export async function headerOf(folder: string, variant: Variant): Promise<string> {
   const hash = createHash('sha256');
-  for (const source of new Set(['base', overlay])) {
-    const entries = await readdir(join(folder, kubernetes, source));
-    for (const name of entries.toSorted()) {
-      hash.update(`${source}/${name}\0`).update(await readFile(join(folder, kubernetes, source, name)));
-    }
+  const files = await readdir(join(folder, chart), { recursive: true, withFileTypes: true });
+  const sources = files.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  for (const source of [...sources.toSorted(), join(folder, valuesPath(variant))]) {
+    hash.update(`${relative(folder, source)}\0`).update(await readFile(source));
   }
-  return `# Written by \`npm run manifests\` from ${kubernetes}/${overlay}, sources ${hash.digest('hex').slice(0, 16)}: edit those.\n`;
+  return `# Written by \`npm run manifests\` from ${chart} and ${valuesPath(variant)}, sources ${hash.digest('hex').slice(0, 16)}: edit those.\n`;
 }
 
-/** Renders an overlay; undefined if there is neither `kustomize` nor `kubectl`. */
-export async function rendered(folder: string, overlay: Overlay): Promise<string | undefined> {
-  for (const [program, command] of renderers) {
-    try {
-      const { stdout } = await promisify(execFile)(program, [command, join(folder, kubernetes, overlay)]);
-      return stdout;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    }
-  }
-  return undefined;
+/**
+ * Renders the chart; undefined if there is no `helm` on PATH.
+ * @param options further ones of `helm template`, such as `--set`
+ * @throws Error with Helm's text as `stderr`, if it refuses the values
+ */
+export async function rendered(folder: string, variant: Variant, ...options: string[]): Promise<string | undefined> {
+  // The API version whose types the tests check with.
+  const release = ['lab-operations', '--namespace', 'lab-operations', '--kube-version', '1.30'];
+  return helm('template', ...release, join(folder, chart), '--values', join(folder, valuesPath(variant)), ...options);
 }
 
-/** The alerts for the Prometheus operator, and the file that they come from. */
-export const prometheusRulePath = `${kubernetes}/service-monitor/prometheus-rule.yaml`;
-const rulesPath = 'deploy/prometheus-rules.yml';
-
-/** The alerts as the operator's resource, word for word: there is one source of them. */
-export async function prometheusRule(folder: string): Promise<string> {
-  const rules = await readFile(join(folder, rulesPath), 'utf8');
-  const indented = rules.slice(rules.indexOf('groups:')).replaceAll(/^(?=.)/gm, '  ');
-  return `# Written by \`npm run manifests\` from ${rulesPath}: edit that.
-apiVersion: monitoring.coreos.com/v1
-kind: PrometheusRule
-metadata:
-  name: lab-operations
-spec:
-${indented}`;
+/** Runs Helm, and gives what it prints; undefined if there is no `helm` on PATH. */
+export async function helm(...args: string[]): Promise<string | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)('helm', args, { maxBuffer: 10_000_000 });
+    return stdout;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return undefined;
+  }
 }
