@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generatedPages } from './pages.js';
 
-/* Writes the generated pages of docs/ and client/schemas/: `npm run docs`. */
+/* Writes the generated pages of docs/, client/schemas/ and the schema of the chart's values: `npm run docs`. */
 
 const projectFolder = fileURLToPath(new URL('..', import.meta.url));
 

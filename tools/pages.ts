@@ -1,5 +1,6 @@
 import { apiReports } from './api-report.js';
 import { attentionPage } from './attention-page.js';
+import { chartValuesSchema } from './chart-values-schema.js';
 import { commandsPage } from './commands-page.js';
 import { errorsPage } from './errors-page.js';
 import { jsonSchemas } from './json-schemas/json-schemas.js';
@@ -21,6 +22,7 @@ export async function generatedPages(projectFolder: string): Promise<ReadonlyMap
     ['docs/metrics.md', metricsPage()],
     ['docs/notifications.md', notificationsPage(schemas.get('client/schemas/notifications.json') ?? '')],
     ['docs/policies.md', await policiesPage(projectFolder)],
+    ['deploy/chart/values.schema.json', chartValuesSchema()],
     ...(await apiReports(projectFolder)),
     ...schemas,
   ]);

@@ -30,6 +30,7 @@ test('every generated page is as its sources have it, and so are the schemas of 
     'docs/metrics.md',
     'docs/notifications.md',
     'docs/policies.md',
+    'deploy/chart/values.schema.json',
     ...reports,
     'client/schemas/notifications.json',
   ];

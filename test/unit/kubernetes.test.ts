@@ -18,7 +18,6 @@ import {
   valuesPath,
   variants,
 } from '../../tools/manifests/manifests.js';
-import { valuesSchema, valuesSchemaPath } from '../../tools/manifests/values-schema.js';
 import type {
   Connection,
   PrometheusRule,
@@ -324,11 +323,6 @@ describe('the chart', async () => {
   test('has the version of the project', async () => {
     const { version } = JSON.parse(await readFile(join(projectFolder, 'package.json'), 'utf8')) as { version: string };
     expect(parse(await chartFile('Chart.yaml'))).toMatchObject({ version, appVersion: version });
-  });
-
-  test('has the schema that its settings give', async () => {
-    const written = await readFile(join(projectFolder, valuesSchemaPath), 'utf8');
-    expect(written, 'run `npm run manifests`').toBe(valuesSchema());
   });
 
   test('shows a default for every value that is not a setting', async () => {

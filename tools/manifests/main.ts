@@ -1,12 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { headerOf, rendered, renderedPath, variants } from './manifests.js';
-import { valuesSchema, valuesSchemaPath } from './values-schema.js';
 
-/* `npm run manifests`: writes the schema of the chart's values from the settings, and deploy/kubernetes/rendered/ from the chart. Needs Helm. */
+/* `npm run manifests`: writes deploy/kubernetes/rendered/ from the chart. Needs Helm. */
 
 const folder = process.cwd();
-await writeFile(join(folder, valuesSchemaPath), valuesSchema());
 for (const variant of variants) {
   const text = await rendered(folder, variant);
   if (text === undefined) {

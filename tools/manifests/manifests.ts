@@ -25,7 +25,10 @@ export function renderedPath(variant: Variant): string {
 export async function headerOf(folder: string, variant: Variant): Promise<string> {
   const hash = createHash('sha256');
   const files = await readdir(join(folder, chart), { recursive: true, withFileTypes: true });
-  const sources = files.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  // The schema decides only what is refused.
+  const sources = files
+    .filter((entry) => entry.isFile() && entry.name !== 'values.schema.json')
+    .map(({ parentPath, name }) => join(parentPath, name));
   for (const source of [...sources.toSorted(), join(folder, valuesPath(variant))]) {
     hash.update(`${relative(folder, source)}\0`).update(await readFile(source));
   }

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { settingsOf } from '../../workers/settings/config.js';
-import { secretSettings, settings } from '../../workers/settings/settings.js';
-
-export const valuesSchemaPath = 'deploy/chart/values.schema.json';
+import { settingsOf } from '../workers/settings/config.js';
+import { secretSettings, settings } from '../workers/settings/settings.js';
 
 type Schema = Record<string, unknown>;
 
@@ -34,10 +32,10 @@ const ownOf = (names: readonly string[]) =>
   names.filter((name) => !(shared as string[]).includes(name) || (settingsOf.codecServer as string[]).includes(name));
 
 /** The schema of the chart's values, as JSON: the settings of each program by their names, so a misspelt one is refused. */
-export function valuesSchema(): string {
+export function chartValuesSchema(): string {
   const schema = {
     $schema: 'http://json-schema.org/draft-07/schema#',
-    $comment: 'Written by `npm run manifests` from tools/manifests/values-schema.ts: edit that.',
+    $comment: 'Written by `npm run docs` from tools/chart-values-schema.ts: edit that.',
     ...closed({
       global: object,
       image: closed({
