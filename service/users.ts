@@ -296,7 +296,7 @@ function createOrFind(transport: Transport, request: CreateUserRequest, options?
 const portalUrlSchema = z.looseObject({
   url: z.string(),
   /** Seconds; the unit is not documented and assumed here. */
-  expires_in: z.number(),
+  expires_in: fields.number,
 });
 
 export type PortalUrl = z.output<typeof portalUrlSchema>;

@@ -23,6 +23,23 @@ const providerSchema = z
   .looseObject({ name: fields.text, service_types: fields.list(z.string()), tier: fields.list(z.string()) })
   .transform(({ tier, ...provider }) => ({ ...provider, service_types: provider.service_types ?? tier }));
 
+const nearby = { within_radius: fields.counted, radius: fields.text, capabilities: fields.list(z.string()) };
+
+/** Some guides write the fields of the patient service centres beside the laboratory's own. */
+const coveredLabSchema = z
+  .looseObject({
+    lab_id: fields.counted,
+    supported_bill_types: fields.list(z.string()),
+    patient_service_centers: fields.part(z.looseObject(nearby)),
+    ...nearby,
+  })
+  .transform(({ within_radius, radius, capabilities, ...lab }) => ({
+    ...lab,
+    patient_service_centers:
+      lab.patient_service_centers ??
+      (within_radius === undefined ? undefined : { within_radius, radius, capabilities }),
+  }));
+
 const coverageSchema = z.looseObject({
   zip_code: fields.text,
   phlebotomy: fields.part(
@@ -32,15 +49,7 @@ const coverageSchema = z.looseObject({
     }),
   ),
   /** By the laboratory's slug. */
-  central_labs: fields.record(
-    z.looseObject({
-      lab_id: fields.counted,
-      supported_bill_types: fields.list(z.string()),
-      patient_service_centers: fields.part(
-        z.looseObject({ within_radius: fields.counted, radius: fields.text, capabilities: fields.list(z.string()) }),
-      ),
-    }),
-  ),
+  central_labs: fields.record(coveredLabSchema),
 });
 
 export type Coverage = z.output<typeof coverageSchema>;

@@ -94,10 +94,10 @@ const mfaSchema = z.strictObject({ mfa_code: requiredTextSchema });
 type PasswordCredentials = z.output<typeof passwordSchema>;
 
 /**
- * Milliseconds for the call that submits the code to the provider. The service waits for the provider, up to 60 s
- * (docs/internals/lab-service.md): giving up earlier would leave unknown if the code was used, and a code works once.
+ * Milliseconds for a step of the login. The service waits for the provider, up to 60 s (docs/internals/lab-service.md): giving up
+ * earlier would leave unknown if a code was sent, or used, and a code works once.
  */
-const mfaTimeoutMs = 65_000;
+const providerTimeoutMs = 65_000;
 
 /**
  * Links between a user and a provider of health data.
@@ -144,8 +144,7 @@ export function createLinks(transport: Transport): Links {
     completeMfa: async (provider, linkToken, mfaCode, options) => {
       const call = { method: 'POST', path: '/v2/link/provider/password/{provider}/complete_mfa' } as const;
       const body = checkedRequest(call, mfaSchema, { mfa_code: mfaCode });
-      const patient = { ...call, body, secrets: [body.mfa_code], slowestMs: mfaTimeoutMs, options };
-      return step(transport, patient, provider, linkToken);
+      return step(transport, { ...call, body, secrets: [body.mfa_code], options }, provider, linkToken);
     },
   };
 }
@@ -157,5 +156,6 @@ async function step(transport: Transport, call: Step, provider: string, linkToke
   const answer = linkResultSchema.transform((result) =>
     result.error == null ? result : { ...result, error: plainSentence(result.error, [linkToken, ...call.secrets]) },
   );
-  return transport.request({ ...call, params: { provider }, auth: { linkToken }, answer });
+  const patient = { ...call, slowestMs: providerTimeoutMs };
+  return transport.request({ ...patient, params: { provider }, auth: { linkToken }, answer });
 }

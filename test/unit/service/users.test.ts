@@ -173,7 +173,10 @@ test.each([600, 2_419_200, 0])(
   'a portal link lives for %j as the service says, whatever the unit',
   async (expires_in) => {
     const link = { url: 'https://portal.example.com/x', expires_in, next_year: 1 };
-    expect(await readFrom(link, ({ portal }) => portal.createUrl('user-1', { context: 'launch' }))).toEqual(link);
+    const read = async (sent: object) =>
+      readFrom(sent, ({ portal }) => portal.createUrl('user-1', { context: 'launch' }));
+    expect(await read(link)).toEqual(link);
+    expect(await read({ ...link, expires_in: String(expires_in) })).toEqual(link);
   },
 );
 

@@ -14,7 +14,8 @@ test('coverage is read by laboratory', async () => {
   };
   const centres = { within_radius: 3, radius: '25', appointment_with_brand: true };
   const lab = { lab_id: '27', supported_bill_types: ['client_bill'], patient_service_centers: centres };
-  const central_labs = { one: lab, two: { patient_service_centers: 'none' }, three: null };
+  const flat = { lab_id: 28, within_radius: '2', radius: '25' };
+  const central_labs = { one: lab, two: { patient_service_centers: 'none' }, three: null, flat };
   const read = await readFrom({ zip_code: '85004', phlebotomy, central_labs }, (service) =>
     service.centres.coverage({ zipCode: '85004' }),
   );
@@ -23,6 +24,7 @@ test('coverage is read by laboratory', async () => {
     { service_types: ['request'] },
   ]);
   expect(read.central_labs).toMatchObject({ one: { lab_id: 27, patient_service_centers: centres }, two: {} });
+  expect(read.central_labs?.['flat']).toMatchObject({ patient_service_centers: { within_radius: 2, radius: '25' } });
   expect(read.central_labs).not.toHaveProperty('three');
 });
 
