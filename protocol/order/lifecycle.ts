@@ -27,7 +27,7 @@ export interface Standing {
   registered: boolean;
   /** The service reported that it waits for a registration, and none has come. */
   awaitsRegistration: boolean;
-  /** The order began as an import: its sample exists, and no kit is shipped or registered for it. */
+  /** The order began as an import, and nothing was shipped: its sample exists, and no kit is registered for it. */
   imported: boolean;
   /** No further event is expected. The truth may still change: a lost kit can reach the lab after all. */
   final: boolean;
@@ -37,6 +37,8 @@ export interface Standing {
   deliveredAt?: string;
   registeredAt?: string;
   sentBackAt?: string;
+  /** A visit took the sample; on its way to the lab it has no status of its own. */
+  drawnAt?: string;
   arrivedAt?: string;
   problem?: Problem;
   /** The event that brought the kit to its current place. */
@@ -186,6 +188,7 @@ function read(walk: Walk, event: OrderEvent): void {
   walk.placedAt ??= event.at;
   if (isUnderstood(parts)) move(walk, parts, event.at);
   if (registrations.includes(parts.low)) register(walk, parts.low, event.at);
+  if (parts.low === 'draw_completed') walk.drawnAt = event.at;
   if (parts.low === 'awaiting_registration') walk.awaitsRegistration = !walk.registered;
   if (isProblem(event.status)) walk.problem = problemAfter(walk.problem, event);
   else if (isUnderstood(parts)) delete walk.problem;
@@ -217,6 +220,7 @@ function keptPlace(place: Place, top: string): Place {
 
 function enter(walk: Walk, place: Place, at: string): void {
   if (place === 'in_transit_to_customer') walk.shippedAt = at;
+  if (place === 'in_transit_to_customer' || place === 'with_customer') walk.imported = false;
   if (place === 'with_customer') walk.deliveredAt = at;
   if (place === 'in_transit_to_lab') walk.sentBackAt = at;
   if (place === 'at_lab') walk.arrivedAt = at;

@@ -105,8 +105,11 @@ function announceEvent(chain: Chain, order: ChainOrder, event: OrderEvent, befor
   const head = (type: OrderNotification['type']) =>
     headOf(chain, order, `${order.orderId}/${event.id}/${type}`, event.at);
   const data = interpretation === undefined ? {} : { interpretation };
-  if (low === 'corrected') enqueue(chain, { ...head('correction'), type: 'correction', data });
-  else if (top === 'completed') enqueue(chain, { ...head('result'), type: 'result', data });
+  const isCorrected = low === 'corrected';
+  // The event of the first results may have been skipped.
+  if (top === 'completed' && !(isCorrected && wasResultKnown(order, event, before)))
+    enqueue(chain, { ...head('result'), type: 'result', data });
+  if (isCorrected) enqueue(chain, { ...head('correction'), type: 'correction', data });
   else if (isPartial(event, before)) {
     enqueue(chain, { ...head('partial_results'), type: 'partial_results', data: { status: event.status, ...data } });
   }
@@ -139,6 +142,10 @@ function announceInterpretation(chain: Chain, order: ChainOrder, before: Announc
 function isPartial({ status }: OrderEvent, before: Announced | undefined): boolean {
   const { low } = readStatus(status);
   return before?.phase !== 'completed' && (low === 'partial_results' || low === 'redraw_available');
+}
+
+function wasResultKnown({ events }: ChainOrder, { id }: OrderEvent, before: Announced | undefined): boolean {
+  return before?.phase === 'completed' || events.some((event) => event.id < id && isResult(event));
 }
 
 function isResult({ status }: OrderEvent): boolean {

@@ -145,9 +145,10 @@ function phaseDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
   // An import has no kit to ship, and its sample is at the lab or on its way there.
   if (isAwaitedImport(order)) return [resultsDeadline(chain, order, standing.placedAt)];
   if (!isKit(order)) {
-    // A date for the results says that the sample was taken.
-    const isTaken = order.greatest.resultsBy !== undefined;
-    return [isTaken ? resultsDeadline(chain, order, standing.last?.at) : collectionDeadline(chain, order)];
+    // A date for the results says that the sample was taken, too.
+    const isTaken = standing.drawnAt !== undefined || order.greatest.resultsBy !== undefined;
+    const since = standing.drawnAt ?? standing.last?.at;
+    return [isTaken ? resultsDeadline(chain, order, since) : collectionDeadline(chain, order)];
   }
   switch (standing.phase) {
     case 'preparing':

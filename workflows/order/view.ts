@@ -41,6 +41,7 @@ import {
   isAwaitedImport,
   isKeyOfReminder,
   isKit,
+  shipsKit,
   isReminder,
   type Deadline,
 } from './deadlines.js';
@@ -188,7 +189,7 @@ export function waitingOf(chain: Chain): Waiting {
 }
 
 function whatFor(chain: Chain, current: ChainOrder, limit: Deadline | undefined): string {
-  const { phase, problem, deliveredAt } = current.standing;
+  const { phase, problem, deliveredAt, drawnAt } = current.standing;
   const reservation = replacementOf(chain, current.orderId);
   if (limit?.name === 'redraw') return 'the next order';
   // A replacement that could not be ordered is still needed.
@@ -196,11 +197,13 @@ function whatFor(chain: Chain, current: ChainOrder, limit: Deadline | undefined)
     ({ reason, orderId }) => reason === 'replacement_failed' && orderId === current.orderId,
   );
   if (reservation?.stopReason !== undefined && isAskedAbout) return untilResumed(reservation.stopReason);
-  if (needsSuccessor(current))
-    return reservation && reservation.orderId === undefined ? 'the next order' : waitedFor.failed;
+  if (needsSuccessor(current)) {
+    if (reservation && reservation.orderId === undefined) return 'the next order';
+    return shipsKit(current) ? waitedFor.failed : 'a decision: wait or abandon';
+  }
   if (problem) return phase === 'at_lab' ? 'the lab to continue with the sample' : 'the problem in transit to clear';
   if (phase === 'awaiting_registration' && deliveredAt === undefined) return 'the kit to be shipped and registered';
-  if (isAwaitedImport(current)) return waitedFor.at_lab;
+  if (isAwaitedImport(current) || (phase === 'collecting_sample' && drawnAt !== undefined)) return waitedFor.at_lab;
   return phase === 'preparing' && !isKit(current) ? waitedFor.collecting_sample : waitedFor[phase];
 }
 

@@ -48,6 +48,15 @@ describe('the product is notified of', () => {
     expect(announced(chain)).toEqual(['order-1/10/result', 'order-1/11/correction', 'order-1/10/phase_changed']);
   });
 
+  test('a result and its correction, if the event of the result never came, or comes later', () => {
+    const skipped = kitOf('order-1', pathTo('delivered_to_lab'));
+    const corrected = { id: 11, at: daysAfterStart(12), status: 'completed.testkit.corrected' };
+    const chain = announce([{ ...skipped, events: [...skipped.events, corrected] }]);
+    expect(announced(chain)).toEqual(expect.arrayContaining(['order-1/11/result', 'order-1/11/correction']));
+    const before = announced(chain).length;
+    expect(announced(announce([kitOf('order-1', [...happyPath, 'corrected'])], chain))).toHaveLength(before);
+  });
+
   const stuck = [...pathTo('transit_lab'), 'problem_in_transit_lab'];
   const inTransit = 'collecting_sample.testkit';
   const problem = { problem: `${inTransit}.problem_in_transit_lab`, detail: 'invented_detail' };

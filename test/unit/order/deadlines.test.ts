@@ -241,6 +241,7 @@ describe('the deadline for results', () => {
   test('counts for every order whose sample was taken, and for no kit on its way', () => {
     const drawn = [...visit, 'collecting_sample.walk_in_test.draw_completed'];
     expect(by('2024-03-12', drawn)).toBe(`2.results_overdue.2024-03-12 ${overOn(12)}`);
+    expect(by('', drawn)).toBe('2.results_overdue 15');
     expect(by('2024-03-12', ['requisition_bypassed'])).toContain('results_overdue.2024-03-12');
     expect(by('2024-03-12', sentBack)).toBe('8.transit_to_lab_overdue 17');
   });
@@ -377,9 +378,12 @@ test('a key is a reminder’s by its end', () => {
   expect([...reminders, ...others].filter(isKeyOfReminder)).toEqual(reminders);
 });
 
-test('a kit is shipped, unless the order is a visit or an import', () => {
+test('a kit is shipped, unless the order is a visit, or an import that stays one', () => {
   const ships = (statuses: readonly string[]) => shipsKit(currentOrder(kitCase(statuses)));
-  expect([['ordered'], ['requisition_bypassed'], visit].map(ships)).toEqual([true, false, false]);
+  const imported = ['requisition_bypassed'];
+  const kits = [['ordered'], [...imported, 'transit_customer', 'lost'], [...imported, 'with_customer']];
+  expect(kits.map(ships)).toEqual([true, true, true]);
+  expect([imported, [...imported, 'transit_lab'], visit].map(ships)).toEqual([false, false, false]);
 });
 
 describe('the next moment', () => {
@@ -517,6 +521,7 @@ describe('an order waits', () => {
     ['the results', atLab],
     ['the sample to be collected', ['ordered', 'collecting_sample.testkit.invented']],
     ['the sample to be collected', visit],
+    ['the results', [...visit, 'collecting_sample.walk_in_test.draw_completed']],
     ['the next event', ['invented.testkit.status']],
     ['the problem in transit to clear', [...shipped, 'problem_in_transit_customer']],
     ['the problem in transit to clear', stuck],
@@ -526,7 +531,7 @@ describe('an order waits', () => {
     ['the next order', spoiled],
     [decision, spoiled, met('10.redraw')],
     ['the next order', redrawn],
-    [decision, redrawn, met('2.redraw')],
+    ['a decision: wait or abandon', redrawn, met('2.redraw')],
   ])('for %s after %j', (what, statuses, more) => {
     expect(waiting(statuses, more).for).toBe(what);
   });
