@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type KeyUse, keyUse } from '../encryption/key-use.js';
+import type { KeyUse } from '../encryption/key-use.js';
 import { readKeyRing } from '../config.js';
 import type { CommandLine } from './command-line.js';
 import { moment, table } from './output.js';
@@ -15,6 +15,7 @@ export function keyCommands(program: Command, commandLine: CommandLine): void {
       const ring = (readKeyRing() ?? []).map(({ id }) => id);
       await commandLine.run(async ({ lab, progress }) => {
         progress.say('reading histories');
+        const { keyUse } = await import('../encryption/key-use.js');
         const { connection, options } = lab.temporal;
         const { taskQueue } = commandLine;
         const { keys, runs } = await keyUse({ connection, namespace: options.namespace, taskQueue }, ring);
