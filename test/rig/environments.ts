@@ -4,6 +4,7 @@ import { DefaultLogger, makeTelemetryFilterString, Runtime, type WorkerOptions }
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type DevServer, startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { startTestServer } from '../../sandbox/temporal/test-server.js';
+import { auditSinks } from '../../workers/audit-writer.js';
 import type { QueueOptions } from '../../workers/worker/polled-queues.js';
 import { createWorkers, runWorkers, shutDown } from '../../workers/worker/queues.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
@@ -165,7 +166,9 @@ async function run(
     taskQueue,
     workflowBundle: { codePath: inject('workflowBundlePath') },
   };
-  const workers = await createWorkers({ ...defaults, ...options }, queues);
+  // As every worker has it: without it the SDK logs an error for each command.
+  const sinks = { ...auditSinks(), ...options.sinks };
+  const workers = await createWorkers({ ...defaults, ...options, sinks }, queues);
   // It is awaited when the worker is stopped; until then its failure must not count as unhandled.
   const ended = runWorkers(workers).then(
     () => undefined,
