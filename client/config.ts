@@ -101,6 +101,11 @@ export function readReadsFile(env: Env = process.env): string | undefined {
   return env['LABOPS_READS_FILE']?.trim() || undefined;
 }
 
+/** The worker's database, DATABASE_URL or the content of its file: `labops users export` reads it. @throws SecretFileInvalid */
+export function readDatabaseUrl(env: Env = process.env): string | undefined {
+  return secretOf(env, 'DATABASE_URL');
+}
+
 /** A list with commas between. */
 export function namesIn(list: string | undefined): string[] {
   return (list ?? '')

@@ -164,6 +164,7 @@ export type { LostUpload, ReportSource } from '../protocol/report/submission-mes
 
 /* Users and their deletion */
 export type { UserOperations } from './user/users.js';
+export type { ExportedWork } from './user/export.js';
 export type { DeletionHandle } from './user/deletion-handle.js';
 export { verifyReceipt } from './user/receipt.js';
 export type { DeletionReceipt } from '../protocol/deletion/messages.js';

@@ -169,8 +169,9 @@ export class LabOperations {
       ...(of && { abandoned: of.#calls.abandoned }),
     });
     this.#calls = calls;
-    const service = this.#service && onRead ? withReads(this.#service, reporterOf({ onRead, actor })) : this.#service;
-    const access: ServiceAccess = { calls, service };
+    const report = onRead && reporterOf({ onRead, actor });
+    const service = this.#service && report ? withReads(this.#service, report) : this.#service;
+    const access: ServiceAccess = { calls, service, report };
     this.orders = new OrderOperations(access);
     this.links = new LinkOperations(access);
     this.users = new UserOperations(access);

@@ -1,4 +1,5 @@
 import type { LabService } from '../service/lab-service.js';
+import type { reporterOf } from '../service/reads.js';
 import type { CallOptions } from './call-options.js';
 import { ServiceNotConfigured } from './errors.js';
 import type { CallKind, TemporalCalls } from './workflow-calls.js';
@@ -11,6 +12,8 @@ import type { CallKind, TemporalCalls } from './workflow-calls.js';
 export interface ServiceAccess {
   calls: TemporalCalls;
   service?: LabService | undefined;
+  /** Reports a read that the service does not answer, if somebody records reads. */
+  report?: ReturnType<typeof reporterOf> | undefined;
 }
 
 /** @throws ServiceNotConfigured */

@@ -31,7 +31,7 @@ export async function namesDeleted(transaction: Transaction, hashes: ReferenceHa
 }
 
 /** The fields in which the service names a user and their work. */
-const idFields = [
+export const idFields = [
   'id',
   'user_id',
   'order_id',
@@ -133,7 +133,15 @@ interface Traces {
 
 /** Deletes what only a look at the whole body shows to be about the user: by the reference, or with characters of an id spelled by number. */
 async function deleteRejectedAbout(database: Database, traces: Traces): Promise<void> {
-  const texts = JSON.stringify(traces.ofReference);
+  for await (const id of rejectedThatMayContain(database, traces.ofReference))
+    await deleteIfAbout(database, traces, id);
+}
+
+/** The ids of waiting rejected events that contain one of the texts, or an id with characters spelled by number. */
+export async function* rejectedThatMayContain(
+  database: Database,
+  texts: readonly string[],
+): AsyncGenerator<string, void, undefined> {
   for (let after: string | null = '0'; after !== null;) {
     const rows: { id: string; isCandidate: boolean }[] = await database.query(
       `select id::text, body ~* '${escapedInIds}' or exists (
@@ -141,9 +149,9 @@ async function deleteRejectedAbout(database: Database, traces: Traces): Promise<
          where position(lower(spelled) in lowered) > 0) as "isCandidate"
        from (select id, body from health_data.rejected_events
          where state = 'waiting' and id > $2::bigint order by id limit ${searchedAtOnce}) as searched order by searched.id`,
-      [texts, after],
+      [JSON.stringify(texts), after],
     );
-    for (const { id } of rows.filter(({ isCandidate }) => isCandidate)) await deleteIfAbout(database, traces, id);
+    for (const { id, isCandidate } of rows) if (isCandidate) yield id;
     after = rows.at(-1)?.id ?? null;
   }
 }
@@ -158,7 +166,7 @@ async function deleteIfAbout(database: Database, traces: Traces, id: string): Pr
   await database.query(`delete from health_data.rejected_events where id = $1::bigint and state = 'waiting'`, [id]);
 }
 
-function isAbout(
+export function isAbout(
   { userId, ofUser, ofReference }: Traces,
   event: { user: string | null; body: string | null },
 ): boolean {

@@ -18,7 +18,10 @@ import {
   workoutStream,
 } from './health-data-reading.js';
 
+import { type ExportedRow, userRows } from './user-export.js';
+
 export { StoreFailed } from './database.js';
+export type { ExportedRow } from './user-export.js';
 export type { OnRead, ReadRecord } from '../service/reads.js';
 export type {
   SampleQuery,
@@ -95,6 +98,15 @@ export class HealthDataReader {
   /** The resources whose past has been fetched, each with its last notice. */
   async historyNotices(userId: string): Promise<StoredHistoryNotice[]> {
     return this.#read('historyNotices', userId, historyNotices(this.#database, canonicalId(userId)));
+  }
+
+  /**
+   * All that the database holds of a user, rejected events too, a few rows at a time. Needs the worker's DATABASE_URL: `lab_reader` must not
+   * read rejected events.
+   */
+  export(userId: string): AsyncGenerator<ExportedRow, void, undefined> {
+    this.#report('healthData.export', canonicalId(userId));
+    return userRows(this.#database, canonicalId(userId));
   }
 
   async #read<Rows>(what: string, userId: string, reading: Promise<Rows>): Promise<Rows> {

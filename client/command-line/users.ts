@@ -1,8 +1,12 @@
 import { Option, type Command } from 'commander';
 import type { DeleteUserInput, DeletionState } from '../../protocol/deletion/messages.js';
 import type { OnRunningWork } from '../../protocol/deletion/policy.js';
+import { shownId } from '../../protocol/ids.js';
+import type { HealthDataReader } from '../../store/health-data-reader.js';
+import { readDatabaseUrl } from '../config.js';
 import { verifyReceipt } from '../user/receipt.js';
 import type { CommandLine } from './command-line.js';
+import { UsageError } from './failures.js';
 import { days, readText } from './input.js';
 import { attentionText, facts, moment, sections, table, words } from './output.js';
 
@@ -50,6 +54,10 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
     );
   receiptCommands(users, commandLine);
   users
+    .command('export <user-id>')
+    .description('print all that Temporal, and the database of DATABASE_URL, hold of a user: JSON, one object a line')
+    .action((userId: string) => exportUser(commandLine, userId));
+  users
     .command('undo <user-id>')
     .description('restore a user within the grace period; connections must be made again')
     .action(async (userId: string) =>
@@ -58,6 +66,35 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
         async ({ lab }) => show(await (await lab.users.getDeletionHandle(userId)).undo()),
       ),
     );
+}
+
+async function exportUser(commandLine: CommandLine, userId: string): Promise<void> {
+  const databaseUrl = readDatabaseUrl();
+  const database = databaseUrl === undefined ? undefined : await healthDataIn(databaseUrl);
+  let lines = 0;
+  const print = (line: object): void => {
+    commandLine.printLine(line, () => JSON.stringify(line));
+    lines += 1;
+  };
+  try {
+    await commandLine.run(async ({ lab }) => {
+      for await (const work of lab.users.export(userId)) print(work);
+      if (database) for await (const row of database.export(userId)) print(row);
+      else print({ kind: 'left_out', what: 'health data and rejected events', why: 'DATABASE_URL is not set' });
+      if (lines === 0) commandLine.note(`Nothing is held of user ${shownId(userId)}.`);
+    }, 'endless');
+  } finally {
+    await database?.close();
+  }
+}
+
+/** Needs the package pg, which other commands do without. */
+async function healthDataIn(databaseUrl: string): Promise<HealthDataReader> {
+  const { openHealthData } = await import('../../store/health-data-reader.js').catch((error: unknown) => {
+    if (!(error instanceof Error) || !error.message.includes("'pg'")) throw error;
+    throw new UsageError('DATABASE_URL is set, and the package pg, which reads it, is not installed: npm install pg');
+  });
+  return openHealthData({ databaseUrl, poolSize: 1 });
 }
 
 function receiptCommands(users: Command, commandLine: CommandLine): void {

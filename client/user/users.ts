@@ -26,9 +26,11 @@ import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../../service/lab-operations-error.js';
 import { isText } from '../../service/json-object.js';
 import { checkRead, policyFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
+import { ReadInvalid } from '../errors.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { exists, statusOf } from '../workflow-runs.js';
+import { type ExportedWork, exportedWork, runsOfUser } from './export.js';
 import { DeletionHandle, userCalls } from './deletion-handle.js';
 import { DeletionInvalid, DeletionNotFound, GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
@@ -194,6 +196,25 @@ export class UserOperations {
     return listFromService(this.#access, userCalls.reading, options, ({ users }, abort) =>
       users.list(Object.assign(abort, which)),
     );
+  }
+
+  /**
+   * All that Temporal holds of a user, a run of a workflow at a time, as long as the namespace retains it: what
+   * `HealthDataReader.export` reads is in the database. `onRead` gets one record. Deadline: 30 seconds a run.
+   * @throws ReadInvalid
+   */
+  export(userId: string, options: CallOptions = {}): AsyncGenerator<ExportedWork, void, undefined> {
+    refuseFaulty('The export', userIdFaults(userId), ReadInvalid);
+    const { client } = this.#calls;
+    this.#access.report?.('users.export', canonicalId(userId));
+    const calls = this.#calls;
+    const runs = calls.iterate(userCalls.reading, options, () => runsOfUser(client, userId));
+    return (async function* () {
+      for await (const run of runs) {
+        const work = await calls.call(userCalls.reading, options, (call) => exportedWork(call, client, run));
+        if (work) yield work;
+      }
+    })();
   }
 
   /** Creates the user with this `client_user_id`, or answers with the one who has it already: `created` is false then. */

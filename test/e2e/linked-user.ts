@@ -17,6 +17,8 @@ export interface LinkedUser {
   userId: string;
   /** Everything that the browser and the user had in their hands: it must be readable nowhere. */
   secrets: string[];
+  /** Those of them that the provider shows of the person's address or number. */
+  hints: string[];
   /** Enters name and password in the browser; returns the browser's answer, which nobody reports. */
   enterPassword(username: string): Promise<Record<string, unknown>>;
   /** The same, and the product reports the browser's answer. */
@@ -31,18 +33,24 @@ export async function startLink(lab: Stack, policy: LinkStart['policy'] = {}): P
   const userId = await lab.newUser();
   const handle = await lab.labs.links.start({ userId, provider, policy });
   const secrets: string[] = [];
+  const hints: string[] = [];
   const enterPassword = async (username: string) => {
     const { linkToken, linkWebUrl } = await handle.linkUrl();
     const password = `invented-password-of-${username}`;
     secrets.push(linkToken, linkWebUrl, username, password);
     const answer = await inBrowser(lab, (links) => links.submitPassword(provider, linkToken, { username, password }));
-    if (answer.provider_mfa?.hint) secrets.push(answer.provider_mfa.hint);
+    const { hint } = answer.provider_mfa ?? {};
+    if (hint) {
+      secrets.push(hint);
+      hints.push(hint);
+    }
     return answer;
   };
   return {
     handle,
     userId,
     secrets,
+    hints,
     enterPassword,
     logIn: async (username) => handle.reportLinkResult(await enterPassword(username)),
     submit: (code) => {

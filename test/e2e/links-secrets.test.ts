@@ -100,6 +100,12 @@ test('token, URL, code, hint, user name and password are in no log, ID, search a
         expect(isIn(text, secret), `${secret} in ${where}`).toBe(false);
       }
     }
+    const exported = [];
+    for await (const work of lab.labs.users.export(user.userId)) exported.push(work);
+    expect(JSON.stringify(exported)).toContain('reportLinkResult');
+    // A hint is the person's own data.
+    for (const secret of user.secrets.filter((each) => !user.hints.includes(each)))
+      expect(isIn(JSON.stringify(exported), secret), `${secret} in the export`).toBe(false);
   }
   expect(await codesSent(lab)).toBeGreaterThan(6);
 });

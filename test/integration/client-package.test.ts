@@ -114,6 +114,14 @@ test('the packed client brings the command line, and nothing that starts it when
   const env = { TEMPORAL_ADDRESS: lab.rig.address, ...keys };
   const listed = await run(labops, ['orders', 'list', '--json', '--user', await lab.newUser()], backend, env);
   expect(JSON.parse(listed)).toEqual({ orders: [], more: false });
+  const exporting = ['users', 'export', await lab.newUser()];
+  expect(await run(labops, exporting, backend, env)).toContain('"kind":"left_out"');
+  const reading = await startProcess(labops, exporting, {
+    cwd: backend,
+    env: { ...env, DATABASE_URL: 'postgres://x' },
+  });
+  expect(await reading.exit, 'without the package pg').toEqual({ code: 2, signal: null });
+  expect(reading.output()).toContain('npm install pg');
   const program = await startProcess(labops, ['nonsense'], { cwd: backend, env });
   expect(await program.exit).toEqual({ code: 2, signal: null });
   const index = await readFile(join(backend, 'node_modules/@lab-operations/client/dist/client/index.js'), 'utf8');

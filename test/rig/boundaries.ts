@@ -70,7 +70,8 @@ const table: Record<string, Folder> = {
     typesOf: [],
   },
   client: {
-    folders: ['service', 'protocol'],
+    // Its package has the reader, too, which `labops users export` loads if it has a database.
+    folders: ['service', 'protocol', 'store/health-data-reader.ts'],
     packages: [
       ...['@temporalio/client', '@temporalio/common', '@temporalio/envconfig', '@temporalio/proto'],
       ...['ms', 'commander'],

@@ -333,7 +333,7 @@ describe('Ctrl-C', () => {
     ].map((area) => `${area} show`),
     ...['orders', 'links', 'reports', 'appointments', 'match-reviews'].map((area) => `${area} watch`),
     ...['users receipt', 'users verify-receipt', 'links url', 'appointments slots', 'doctor', 'replay', 'migrate'],
-    ...['orders open', 'completion', 'audit', 'keys status'],
+    ...['orders open', 'completion', 'audit', 'keys status', 'users export'],
   ];
 
   test('is left to the shell by no other command than those that only read', () => {

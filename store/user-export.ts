@@ -1,0 +1,64 @@
+import type { Database, Parameter } from './database.js';
+import { idFields, isAbout, rejectedThatMayContain } from './deleted-users.js';
+import { textsOf } from './mentioned-users.js';
+
+/** A row that is about a user: `kind` is its table, and the rest its columns. Times are ISO 8601. */
+export interface ExportedRow {
+  kind: keyof typeof tables;
+  [column: string]: unknown;
+}
+
+interface Table {
+  /** What tells two rows of one user apart, with the type of each column. */
+  key: Readonly<Record<string, string>>;
+  /** So many fit into memory many times over. */
+  page: number;
+}
+
+const tables = {
+  connections: { key: { provider: 'text' }, page: 100 },
+  history_notices: { key: { resource: 'text', provider: 'text', source_type: 'text' }, page: 100 },
+  summaries: { key: { resource: 'text', summary_id: 'text' }, page: 200 },
+  samples: {
+    key: { resource: 'text', sampled_at: 'timestamptz', provider: 'text', source_type: 'text' },
+    page: 2_000,
+  },
+  workout_streams: { key: { workout_id: 'text' }, page: 5 },
+  rejected_events: { key: { id: 'bigint' }, page: 5 },
+  deleted_users: { key: { user_id: 'text' }, page: 1 },
+} satisfies Record<string, Table>;
+
+/** Everything that the tables hold of a user. @param userId as we write it */
+export async function* userRows(database: Database, userId: string): AsyncGenerator<ExportedRow, void, undefined> {
+  for (const [kind, { key, page }] of Object.entries(tables) as [ExportedRow['kind'], Table][]) {
+    const columns = Object.keys(key);
+    const next = Object.values(key).map((type, index) => `$${index + 2}::${type}`);
+    let after: Parameter[] | undefined;
+    do {
+      const rows: { row: Record<string, unknown>; after: string[] }[] = await database.query(
+        `select to_jsonb(held) as row, jsonb_build_array(${columns.map((column) => `${column}::text`).join(', ')}) as after
+         from health_data.${kind} as held
+         where user_id = $1 ${after ? `and (${columns.join(', ')}) > (${next.join(', ')})` : ''}
+         order by ${columns.join(', ')} limit ${page}`,
+        [userId, ...(after ?? [])],
+      );
+      for (const { row } of rows) yield { kind, ...row };
+      after = rows.length < page ? undefined : rows.at(-1)?.after;
+    } while (after);
+  }
+  yield* rejectedMentioning(database, userId);
+}
+
+/** An event that could not be read may contain the user's id anywhere: those that a deletion erases for it. One at a time. */
+async function* rejectedMentioning(database: Database, userId: string): AsyncGenerator<ExportedRow, void, undefined> {
+  const ofUser = textsOf(userId, idFields);
+  for await (const id of rejectedThatMayContain(database, ofUser)) {
+    const [found] = await database.query<{ row: { body: string | null } }>(
+      `select to_jsonb(held) as row from health_data.rejected_events as held
+       where id = $1::bigint and user_id is distinct from $2`,
+      [id, userId],
+    );
+    if (found && isAbout({ userId, ofUser, ofReference: [] }, { user: null, body: found.row.body }))
+      yield { kind: 'rejected_events', ...found.row };
+  }
+}

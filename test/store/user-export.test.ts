@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { ExportedRow } from '../../store/user-export.js';
+import { describeStores } from '../rig/stores.js';
+import { activity, glucose, receive, sample } from './received.js';
+
+describeStores('the export of a user', (rig) => {
+  test('has every row of the user once, over many pages, with rejected events that only mention the user, and nobody else', async () => {
+    const { store, userId } = rig();
+    const other = randomUUID();
+    for (const id of [userId, other]) {
+      await receive(store, activity(id, 'summary-1'));
+      for (let minute = 0; minute < 60; minute += 1) {
+        const samples = Array.from({ length: 40 }, (_, second) =>
+          sample(`2026-01-05T10:${String(minute).padStart(2, '0')}:${String(second).padStart(2, '0')}Z`, second),
+        );
+        await receive(store, glucose(id, samples));
+      }
+    }
+    const spellings = [userId.toUpperCase(), userId.replaceAll('-', ''), userId.replaceAll('-', '\\u002d')];
+    for (const written of [...Array<string>(7).fill(userId), ...spellings, other, other.replaceAll('-', '\\u002d')]) {
+      await store.setAside({ reason: 'not_handled' }, { id: randomUUID(), body: `{"x":"${written}"}` });
+    }
+    const rows: ExportedRow[] = [];
+    for await (const row of store.export(userId.toUpperCase())) rows.push(row);
+    const kinds = ['summaries', 'samples', 'rejected_events'];
+    expect(kinds.map((each) => rows.filter(({ kind }) => kind === each).length)).toEqual([1, 2400, 10]);
+    expect(rows).toHaveLength(2411);
+    expect(new Set(rows.map((row) => row['sampled_at'])).size, 'and none for the others').toBe(2401);
+    expect(JSON.stringify(rows)).not.toContain(other);
+
+    const nothing = [];
+    for await (const row of store.export(randomUUID())) nothing.push(row);
+    expect(nothing).toEqual([]);
+
+    await store.deleteUserData(userId);
+    const left = [];
+    for await (const row of store.export(userId)) left.push(row);
+    expect(left).toMatchObject([{ kind: 'deleted_users', user_id: userId }]);
+  });
+});
