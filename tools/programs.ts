@@ -9,9 +9,7 @@ const projectFolder = fileURLToPath(new URL('..', import.meta.url));
 
 /** What is started, or loaded by its path. What several of them need is written once, in chunks/. */
 const entries = [
-  ...['worker', 'ingress', 'codec-server', 'single-process', 'doctor', 'replay', 'migrate', 'audit', 'labops'].map(
-    (name) => `workers/${name}.ts`,
-  ),
+  ...['worker', 'ingress', 'codec-server', 'single-process', 'labops'].map((name) => `workers/${name}.ts`),
   'sandbox/main.ts',
   'client/encryption/failure-converter.ts',
 ];

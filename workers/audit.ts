@@ -1,8 +1,8 @@
 import { createPublicKey, type KeyObject, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { printable } from '../client/command-line/output.js';
+import type { Terminal } from '../client/command-line/terminal.js';
 import { signJws, verifiedPayload } from '../service/jws.js';
 import {
   AuditChain,
@@ -15,144 +15,69 @@ import {
   type Heads,
   verifyChains,
 } from '../store/audit-trail.js';
-import { StoreFailed } from '../store/database.js';
 import { openStore } from '../store/health-data-store.js';
 import { auditEventOf } from './audit-fhir.js';
-import { isProgram, runProgram, StartFailed } from './process.js';
+import { StartFailed } from './process.js';
 import { readAuditConfig } from './settings/config.js';
 
-const help = `Usage: labops audit <command> [options]
-
-The audit trail in the database of DATABASE_URL (role lab_auditor), with its AUDIT_KEYS.
-
-  list      shows what was done, the earliest first
-  export    prints the rows as JSON, one a line, or with --fhir as AuditEvents of FHIR R4
-  import <file>   adds reads: lines of LABOPS_READS_FILE, or of a file that a backend's onRead writes alike; each line once
-  verify    finds rows that were changed, removed or inserted
-  heads     prints the end of each chain, signed with RECEIPT_KEY: keep it elsewhere
-  remove    removes old rows, as the user who owns the tables, and leaves a checkpoint that is signed with RECEIPT_KEY
-
-Options of list and export:
-  --actor <id>      only what this one did
-  --subject <id>    only what was about this user, or the workflow with this ID
-  --from <time>     not before this time, in ISO 8601
-  --to <time>       before this time
-Options of verify:
-  --heads <file>    what \`heads\` has printed, any number of times: finds rows that are missing at the end
-  --histories <time>   first adds the commands since this time that only Temporal has, as its settings and keys let it read
-  --key <file>      the public key of RECEIPT_KEY, in PEM, if RECEIPT_KEY is not set
-Option of remove:
-  --years <number>  how many years are kept (default: 6)
-
-Exit status: 0 done; 1 it is not intact, or cannot be read; 2 the command line or a setting is invalid.
-`;
-
-const options = {
-  actor: { type: 'string' },
-  subject: { type: 'string' },
-  from: { type: 'string' },
-  to: { type: 'string' },
-  heads: { type: 'string', multiple: true },
-  histories: { type: 'string' },
-  key: { type: 'string' },
-  years: { type: 'string', default: '6' },
-  fhir: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const;
-
-interface Given extends AuditFilter {
-  heads?: string[] | undefined;
-  histories?: string | undefined;
-  key?: string | undefined;
-  years: string;
-  fhir?: boolean | undefined;
-  /** Of `import`. */
-  file?: string | undefined;
-  help?: boolean | undefined;
+/** The options of all its commands. */
+interface AuditOptions extends AuditFilter {
+  fhir?: true;
+  heads?: string[];
+  histories?: string;
+  key?: string;
+  years: number;
 }
-
-interface Terminal {
-  out: (text: string) => void;
-  err: (text: string) => void;
-}
-
-const usualTerminal: Terminal = {
-  out: (text) => void process.stdout.write(text),
-  err: (text) => void process.stderr.write(text),
-};
 
 interface Auditing {
   out: (line: string) => void;
   trail: AuditTrail;
   hashes: AuditHashes;
   receiptKey: KeyObject | undefined;
-  given: Given;
+  options: AuditOptions;
+  /** Of `import`. */
+  file: string;
 }
 
 /** Each returns the exit status. */
 const commands = { list, export: exportRows, import: importReads, verify, heads, remove };
+export type AuditCommand = keyof typeof commands;
 
-/** `labops audit`, also `npm run audit`. Returns the exit status. */
+/**
+ * `labops audit`.
+ * @returns the exit status: 1 if the trail is not intact
+ * @throws ConfigInvalid, StoreFailed, StartFailed
+ */
 export async function audit(
-  args: readonly string[],
-  env?: Readonly<Record<string, string | undefined>>,
-  terminal = usualTerminal,
+  command: AuditCommand,
+  options: AuditOptions,
+  [file = '']: readonly string[],
+  terminal: Terminal,
 ): Promise<number> {
-  const parsed = read(args);
-  if (parsed === undefined) {
-    terminal.err(`error: unknown command or argument, or a time or number in another form.\n${help}`);
-    return 2;
-  }
-  const { command, given } = parsed;
-  if (given.help || command === undefined) {
-    terminal.out(help);
-    return 0;
-  }
-  const { databaseUrl, auditKeys, receiptKey, warnings } = readAuditConfig(env);
+  const { databaseUrl, auditKeys, receiptKey, warnings } = readAuditConfig();
   for (const warning of warnings) terminal.err(`${warning}\n`);
+  const store = await openStore({ databaseUrl, poolSize: 1 });
   try {
-    const store = await openStore({ databaseUrl, poolSize: 1 });
-    try {
-      return await commands[command]({
-        out: (line) => terminal.out(`${line}\n`),
-        ...{ trail: store.audit, hashes: new AuditHashes(() => auditKeys), receiptKey, given },
-      });
-    } finally {
-      await store.close();
-    }
-  } catch (error) {
-    if (error instanceof StoreFailed) throw new StartFailed(error.message, { cause: error });
-    throw error;
+    return await commands[command]({
+      out: (line) => terminal.out(`${line}\n`),
+      ...{ trail: store.audit, hashes: new AuditHashes(() => auditKeys), receiptKey, options, file },
+    });
+  } finally {
+    await store.close();
   }
 }
 
-/** Undefined if something is unknown. */
-function read(args: readonly string[]): { command: keyof typeof commands | undefined; given: Given } | undefined {
-  try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    const [command, file, ...more] = positionals;
-    const areTimes = [values.from, values.to, values.histories].every(
-      (time) => time === undefined || !Number.isNaN(Date.parse(time)),
-    );
-    const isKnown = command === undefined ? values.help === true : Object.hasOwn(commands, command);
-    const isWhole = (command === 'import') === (file !== undefined) && more.length === 0;
-    if (!isKnown || !areTimes || !isWhole || !/^[1-9]\d?$/.test(values.years)) return undefined;
-    return { command: command as keyof typeof commands | undefined, given: { ...values, file } };
-  } catch {
-    return undefined;
-  }
-}
-
-async function list({ out, trail, hashes, given }: Auditing): Promise<number> {
-  for await (const { at, actor, action, outcome, details } of trail.rows(given, hashes)) {
+async function list({ out, trail, hashes, options }: Auditing): Promise<number> {
+  for await (const { at, actor, action, outcome, details } of trail.rows(options, hashes)) {
     const cells = [`${at.slice(0, 19)}Z`, actor ?? '-', action, outcome, ...(details === '{}' ? [] : [details])];
     out(cells.map(printable).join('  '));
   }
   return 0;
 }
 
-async function exportRows({ out, trail, hashes, given }: Auditing): Promise<number> {
-  for await (const row of trail.rows(given, hashes)) out(JSON.stringify(given.fhir ? auditEventOf(row) : jsonOf(row)));
+async function exportRows({ out, trail, hashes, options }: Auditing): Promise<number> {
+  for await (const row of trail.rows(options, hashes))
+    out(JSON.stringify(options.fhir ? auditEventOf(row) : jsonOf(row)));
   return 0;
 }
 
@@ -168,7 +93,7 @@ const readRecord = z.object({
 });
 
 /** All of the file, or nothing: it is read before anything is written. */
-async function importReads({ out, trail, hashes, given: { file = '' } }: Auditing): Promise<number> {
+async function importReads({ out, trail, hashes, file }: Auditing): Promise<number> {
   const lines = (await textOf(file)).split('\n');
   const entries = lines.flatMap((line, index): AuditEntry[] => {
     if (line === '') return [];
@@ -203,13 +128,13 @@ function jsonIn(line: string): unknown {
 /** Signed texts name their kind, so a receipt or exported heads do not pass as a checkpoint. */
 const kinds = { heads: 'labops audit heads', checkpoint: 'labops audit checkpoint' };
 
-async function verify({ out, trail, hashes, receiptKey, given }: Auditing): Promise<number> {
-  if (given.histories !== undefined) await recover({ out, trail, hashes }, given.histories);
+async function verify({ out, trail, hashes, receiptKey, options }: Auditing): Promise<number> {
+  if (options.histories !== undefined) await recover({ out, trail, hashes }, options.histories);
   const checkpoint = await trail.checkpoint();
-  const key = await publicKey(given.key, receiptKey, checkpoint !== undefined || given.heads !== undefined);
+  const key = await publicKey(options.key, receiptKey, checkpoint !== undefined || options.heads !== undefined);
   const removed = checkpoint === undefined ? {} : chainsIn(checkpoint, kinds.checkpoint, key, 'The last checkpoint');
   const exported: Heads[] = [];
-  for (const file of given.heads ?? []) exported.push(chainsIn(await textOf(file), kinds.heads, key, file));
+  for (const file of options.heads ?? []) exported.push(chainsIn(await textOf(file), kinds.heads, key, file));
   const { rows, writers, faults } = await verifyChains(trail.chains(), hashes, { removed, heads: exported });
   for (const fault of faults) out(sentenceOf(fault));
   out(`${rows} rows of ${writers} writers: ${faults.length === 0 ? 'intact' : 'NOT intact'}`);
@@ -300,12 +225,12 @@ async function heads({ out, trail, receiptKey }: Auditing): Promise<number> {
 
 /** What is removed was verified before: a checkpoint would make every earlier fault good. */
 async function remove(auditing: Auditing): Promise<number> {
-  const { out, trail, receiptKey, given } = auditing;
+  const { out, trail, receiptKey, options } = auditing;
   const key = required(receiptKey);
   if ((await verify(auditing)) !== 0) throw new StartFailed('Nothing was removed, because the trail is not intact.');
   const checkpoint = await trail.checkpoint();
   const before = new Date();
-  before.setUTCFullYear(before.getUTCFullYear() - Number(given.years));
+  before.setUTCFullYear(before.getUTCFullYear() - options.years);
   const rows = await trail.remove(
     before.toISOString(),
     checkpoint === undefined ? {} : chainsIn(checkpoint, kinds.checkpoint, createPublicKey(key), 'The last checkpoint'),
@@ -323,5 +248,3 @@ function required(key: KeyObject | undefined): KeyObject {
   if (key) return key;
   throw new StartFailed('RECEIPT_KEY is missing: set it to the key that signs receipts.');
 }
-
-if (isProgram('workers/audit')) await runProgram(() => audit(process.argv.slice(2)));

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import type { Terminal } from '../client/command-line/terminal.js';
 import { type DoctorConfig, readDoctorConfig } from './doctor/config.js';
 import { clockOfService } from './doctor/clock.js';
 import { codecServer } from './doctor/codec-server.js';
@@ -12,7 +12,6 @@ import * as server from './doctor/server.js';
 import { labService, webhookEndpoint } from './doctor/service.js';
 import { currentRelease, failingWorkflows, placingStop, pollers, reconciliation } from './doctor/workers.js';
 import type { WorkerConfig } from './settings/config.js';
-import { isProgram } from './process.js';
 
 type Subject = DoctorConfig & { worker: WorkerConfig };
 
@@ -117,50 +116,17 @@ function unchecked(names: readonly string[], because: string): Finding[] {
   return names.map((check) => ({ check, ...notChecked(because) }));
 }
 
-const help = `Usage: labops doctor [--json]
-
-Checks a deployment: Temporal, its namespace, encryption, clocks, database, reconciliation, the lab service, the webhook
-endpoint, other installations on the account, the receiver of notifications, the codec server, and the workers. It changes
-nothing and needs no running worker. Set what the worker is started with, WEBHOOK_SECRETS for the settings of the ingress, and
-TEMPORAL_CODEC_ENDPOINT for the codec server.
-
-Exit status: 0 no fault; 1 a fault; 2 the command line is invalid.
-`;
-
 /** `labops doctor`. Returns the exit status: 1 if there is a fault. */
-export async function doctor(args: readonly string[]): Promise<number> {
-  const given = parsed(args);
-  if (given === undefined) {
-    process.stderr.write(`error: unknown argument.\n${help}`);
-    return 2;
-  }
-  if (given.help) {
-    process.stdout.write(help);
-    return 0;
-  }
+export async function doctor({ json }: { json?: boolean }, terminal: Terminal): Promise<number> {
   const findings = await examine(readDoctorConfig());
   const faults = findings.filter(({ status }) => status === 'fault').length;
   const warnings = findings.filter(({ status }) => status === 'warning').length;
-  const text = given.json
-    ? JSON.stringify({ faults, warnings, findings })
-    : [...linesOf(findings), '', summary(faults, warnings)].join('\n');
-  await new Promise<void>((resolve) => process.stdout.write(`${text}\n`, () => resolve()));
+  if (json) terminal.out(`${JSON.stringify({ faults, warnings, findings })}\n`);
+  else terminal.out(`${[...linesOf(findings), '', summary(faults, warnings)].join('\n')}\n`);
   return faults > 0 ? 1 : 0;
-}
-
-function parsed(args: readonly string[]): { json: boolean; help: boolean } | undefined {
-  try {
-    const options = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
-    const { values } = parseArgs({ args: [...args], options });
-    return { json: values.json === true, help: values.help === true };
-  } catch {
-    return undefined;
-  }
 }
 
 function summary(faults: number, warnings: number): string {
   const count = (number: number, name: string) => `${number} ${name}${number === 1 ? '' : 's'}`;
   return `${count(faults, 'fault')}, ${count(warnings, 'warning')}.`;
 }
-
-if (isProgram('workers/doctor')) process.exit(await doctor(process.argv.slice(2)));

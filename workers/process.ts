@@ -1,4 +1,5 @@
 import { realpathSync, existsSync } from 'node:fs';
+import { LabOperationsError } from '../service/lab-operations-error.js';
 import { ConfigInvalid } from './settings/faults.js';
 
 /** Why a process could not start, in one line that names the setting or the thing to fix. */
@@ -18,25 +19,31 @@ export function isProgram(name: string): boolean {
   return path.endsWith(`/${name}.js`) || path.endsWith(`/${name}.ts`);
 }
 
-/**
- * Runs a process to its end. Exit status: 0 after an orderly shutdown, 1 when it could not start or broke, 2 when the
- * settings are not right; or the status that `main` returns.
- */
-export async function runProgram(main: () => Promise<number | void>): Promise<void> {
-  let status = 0;
-  try {
-    status = (await main()) ?? 0;
-  } catch (error) {
-    status = error instanceof ConfigInvalid ? 2 : 1;
-    process.stderr.write(`${explain(error)}\n`);
-  }
+/** Runs a process to its end. */
+export async function runProgram(main: () => Promise<void>): Promise<void> {
+  const status = await statusOf(main, (text) => void process.stderr.write(text));
   // Whatever a broken start left open (a connection that still tries) must not keep the process alive.
   process.exit(status);
 }
 
+/**
+ * The exit status: 0 after an orderly end, 1 when it could not start or broke, 2 when the settings are not right; or the status that
+ * `main` returns.
+ * @param err writes why it failed
+ */
+export async function statusOf(main: () => Promise<number | void>, err: (text: string) => void): Promise<number> {
+  try {
+    return (await main()) ?? 0;
+  } catch (error) {
+    err(`${explain(error)}\n`);
+    return error instanceof ConfigInvalid ? 2 : 1;
+  }
+}
+
 function explain(error: unknown): string {
-  if (error instanceof ConfigInvalid || error instanceof StartFailed) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const isFault = ![ConfigInvalid, StartFailed, LabOperationsError].some((known) => error instanceof known);
+  return (isFault && error.stack) || error.message;
 }
 
 /**

@@ -1,18 +1,15 @@
-import { parseArgs } from 'node:util';
 import { Client } from '@temporalio/client';
 import { DefaultLogger, makeTelemetryFilterString, type ReplayResult, Runtime, Worker } from '@temporalio/worker';
+import type { Terminal } from '../client/command-line/terminal.js';
 import { auditSinks } from './audit-writer.js';
 import { workflowBundle } from './bundle.js';
 import { readWorkerConfig } from './settings/config.js';
 import { dataConverterOf, markingUnencrypted } from './encryption.js';
 import { createLog } from './log.js';
-import { isProgram, runProgram, StartFailed } from './process.js';
+import { StartFailed } from './process.js';
 import { type Run, sampleOpen } from './replay-sample.js';
 import { connect } from './worker.js';
 import * as workflows from '../workflows/index.js';
-
-/** How many open workflows are replayed if `--open` does not say. */
-const usualCount = 200;
 
 /** The result of replaying one workflow type. */
 export interface TypeReplay {
@@ -31,7 +28,7 @@ export async function replayOpen(
   client: Client,
   taskQueue: string,
   options: Parameters<typeof Worker.runReplayHistories>[0],
-  count = usualCount,
+  count: number,
 ): Promise<TypeReplay[]> {
   const replays: TypeReplay[] = [];
   for (const [workflowType, runs] of await sampleOpen(client, taskQueue, Object.keys(workflows), count)) {
@@ -59,39 +56,11 @@ async function* historiesOf(client: Client, runs: readonly Run[]) {
   }
 }
 
-const help = `Usage: labops replay [--open <number>]
-
-Replays the histories of open workflows (default: ${usualCount}), old ones and new ones of each type, with the workflows of this
-release. It changes nothing. Set what the worker is started with.
-
-Exit status: 0 this release continues all of them; 1 it does not, or they cannot be read; 2 the command line or a setting is invalid.
-`;
-
-/** `labops replay`, also `npm run replay`. Returns the exit status: 1 if this build would not continue a history. */
-export async function replay(args: readonly string[]): Promise<number> {
-  const given = parsed(args);
-  if (given === undefined) {
-    process.stderr.write(`error: unknown argument, or --open is not a whole number of at least 1.\n${help}`);
-    return 2;
-  }
-  if (given.help) process.stdout.write(help);
-  else await replaySample(given.count);
-  return 0;
-}
-
-function parsed(args: readonly string[]): { count: number; help: boolean } | undefined {
-  try {
-    const options = { open: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const;
-    const { values } = parseArgs({ args: [...args], options });
-    const count = Number(values.open ?? usualCount);
-    return Number.isInteger(count) && count >= 1 ? { count, help: values.help === true } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** @throws StartFailed if a history differs, or if there is none */
-async function replaySample(count: number): Promise<void> {
+/**
+ * `labops replay`.
+ * @throws StartFailed if a history differs, or if there is none
+ */
+export async function replay({ open }: { open: number }, terminal: Terminal): Promise<void> {
   const config = readWorkerConfig();
   const { namespace } = config.temporal;
   const log = createLog(config.logLevel, 'replay');
@@ -107,8 +76,8 @@ async function replaySample(count: number): Promise<void> {
     const marking = markingUnencrypted(conversion ?? {}, config.encryption, log);
     const sinks = { ...marking.sinks, ...auditSinks() };
     const options = { namespace, workflowBundle: bundle, ...marking, sinks };
-    const replays = await replayOpen(client, config.taskQueue, options, count);
-    for (const line of linesOf(replays)) process.stdout.write(`${line}\n`);
+    const replays = await replayOpen(client, config.taskQueue, options, open);
+    for (const line of linesOf(replays)) terminal.out(`${line}\n`);
     const differing = replays.flatMap((replay) => replay.differing).length;
     if (replays.every(({ replayed }) => replayed === 0)) {
       throw new StartFailed(
@@ -135,5 +104,3 @@ function linesOf(replays: readonly TypeReplay[]): string[] {
     ...differing.map(({ workflowId, reason }) => `  ${workflowId}: ${reason}`),
   ]);
 }
-
-if (isProgram('workers/replay')) await runProgram(() => replay(process.argv.slice(2)));

@@ -1,8 +1,9 @@
-import { CommanderError, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { RegisterCommand } from '../../protocol/order/messages.js';
 import type { PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
 import type { ReportSubmission } from '../report/reports.js';
+import { Ended, exitCodes } from './failures.js';
 import type { Terminal } from './terminal.js';
 
 /* The bodies that commands read from a file or from standard input, each with an example; a test gives each to its command. */
@@ -44,6 +45,6 @@ export const examples = {
 export function withExample(command: Command, terminal: Terminal, example: object | string): Command {
   return command.option('--example', 'print an example of the file, and do nothing else').on('option:example', () => {
     terminal.out(typeof example === 'string' ? example : `${JSON.stringify(example, undefined, 2)}\n`);
-    throw new CommanderError(0, 'labops.example', 'An example was printed');
+    throw new Ended(exitCodes.done);
   });
 }

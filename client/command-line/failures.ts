@@ -50,6 +50,16 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
+/** Ends a command that has said all there is to say. */
+export class Ended extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`Ended with ${status}`);
+    this.status = status;
+  }
+}
+
 /* The errors of the command line itself. */
 
 /** The command line, or a file named on it, is not valid. */

@@ -4,7 +4,7 @@ import { isProduction, readActor, requireActor } from '../config.js';
 import { appointmentCommands } from './appointments.js';
 import { completionCommand } from './completion.js';
 import { CommandLine, type Area, type Connect, type GlobalOptions } from './command-line.js';
-import { type ExitCode, exitCodes, UsageError } from './failures.js';
+import { Ended, type ExitCode, exitCodes, UsageError } from './failures.js';
 import { keyCommands } from './keys.js';
 import { linkCommands } from './links.js';
 import { duration } from './input.js';
@@ -36,8 +36,6 @@ const areas: readonly Area[] = [
   rejectedEventCommands,
   reconcileCommand,
   keyCommands,
-  workerCommands,
-  completionCommand,
 ];
 
 const about = `Operates the lab-operations worker. It connects to Temporal only, with Temporal's own settings:
@@ -59,8 +57,16 @@ function taskQueueOption(): Option {
 const actorMissing =
   'No actor is given, and production requires one: give your id, never a name, as --actor or LABOPS_ACTOR. Nothing was sent';
 
-/** The whole program, with all its commands. Nothing is connected before a command runs. */
-export function createProgram(terminal: Terminal, connect: Connect, isJson = false): Command {
+/**
+ * The whole program, with all its commands. Nothing is connected before a command runs.
+ * @param workerCommands adds `doctor`, `replay`, `migrate` and `audit`, which need no actor; without it they say where they are
+ */
+export function createProgram(
+  terminal: Terminal,
+  connect: Connect,
+  isJson = false,
+  workerCommands: Area = refusedCommands,
+): Command {
   const program = new Command('labops');
   program
     .description(about)
@@ -95,13 +101,17 @@ export function createProgram(terminal: Terminal, connect: Connect, isJson = fal
     .addHelpText('after', exitStatus)
     .exitOverride();
   const commandLine = new CommandLine(terminal, connect, () => optionsOf(program));
-  program.hook('preAction', (_program, command) => {
-    const { actor } = optionsOf(program);
-    if (actor === undefined && isProduction()) throw new UsageError(actorMissing);
-    requireActor(actor);
-    recordRead(command, actor);
-  });
   for (const area of areas) area(program, commandLine);
+  for (const area of program.commands) {
+    area.hook('preAction', (_area, command) => {
+      const { actor } = optionsOf(program);
+      if (actor === undefined && isProduction()) throw new UsageError(actorMissing);
+      requireActor(actor);
+      recordRead(command, actor);
+    });
+  }
+  workerCommands(program, commandLine);
+  completionCommand(program, commandLine);
   return program;
 }
 
@@ -112,13 +122,19 @@ function optionsOf(program: Command): GlobalOptions {
 }
 
 /** Runs one command line to its end. */
-export async function run(argv: readonly string[], terminal: Terminal, connect: Connect): Promise<ExitCode> {
+export async function run(
+  argv: readonly string[],
+  terminal: Terminal,
+  connect: Connect,
+  workerCommands?: Area,
+): Promise<number> {
   const isJson = argv.includes('--json');
-  const program = createProgram(terminal, connect, isJson);
+  const program = createProgram(terminal, connect, isJson, workerCommands);
   try {
     await program.parseAsync(argv, { from: 'user' });
     return exitCodes.done;
   } catch (error) {
+    if (error instanceof Ended) return error.status;
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
     const { verbose } = program.opts<GlobalOptions>();
     return report(terminal, usageOf(error), { isJson, verbose: verbose === true });
@@ -145,25 +161,17 @@ async function report(
 }
 
 /** Says where these are: they need settings of the worker, which this package does not know. */
-function workerCommands(program: Command): void {
-  const where = "(in the worker's repository or image only)";
-  const refuse = (name: string) => () => {
-    throw new UsageError(
-      `\`labops ${name}\` is part of the worker, not of this package: run it in its image, or \`npm run ${name}\` in its repository`,
-    );
-  };
-  program
-    .command('doctor')
-    .description(`check a deployment and name each fault's remedy ${where}`)
-    .action(refuse('doctor'));
-  program
-    .command('replay')
-    .description(`check that this build continues open workflows ${where}`)
-    .option('--open <number>', 'how many workflows to replay', '200')
-    .action(refuse('replay'));
-  program
-    .command('migrate')
-    .description(`bring the tables of health data, and the rights of its roles, up to date ${where}`)
-    .action(refuse('migrate'));
-  program.command('audit').description(`list, export and verify the audit trail ${where}`).action(refuse('audit'));
+function refusedCommands(program: Command): void {
+  for (const name of ['doctor', 'replay', 'migrate', 'audit']) {
+    program
+      .command(name)
+      .description("only in the worker's repository or image")
+      .allowUnknownOption()
+      .allowExcessArguments()
+      .action(() => {
+        throw new UsageError(
+          `\`labops ${name}\` is part of the worker, not of this package: run it in its image, or \`npm run ${name}\` in its repository`,
+        );
+      });
+  }
 }

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { Client } from 'pg';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { placingStopId } from '../../protocol/ids.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { migrateDatabase } from '../../store/schema-state.js';
 import { audit } from '../../workers/audit.js';
 import { findPostgres, startPostgres } from '../rig/postgres.js';
 import { as, newDatabase } from '../rig/stores.js';
+import { RecordedTerminal } from '../unit/command-line/recording-terminal.js';
 import { labopsProcess } from './labops.js';
 import { encryptionKeys, patience, stack } from './stack.js';
 
@@ -40,11 +41,12 @@ const labopsAudit = (...args: string[]) =>
 
 /** In this process, because it is asked again and again. */
 async function rowsOf(subject: string): Promise<string[]> {
-  let shown = '';
-  const terminal = { out: (text: string) => void (shown += text), err: (text: string) => void (shown += text) };
-  const env = { DATABASE_URL: as('lab_auditor', place).databaseUrl, AUDIT_KEYS: auditKeys };
-  expect(await audit(['export', '--subject', subject], env, terminal), shown).toBe(0);
-  const rows = shown.split('\n').filter((line) => line !== '');
+  vi.stubEnv('DATABASE_URL', as('lab_auditor', place).databaseUrl);
+  vi.stubEnv('AUDIT_KEYS', auditKeys);
+  const terminal = new RecordedTerminal();
+  expect(await audit('export', { subject, years: 6 }, [], terminal)).toBe(0);
+  vi.unstubAllEnvs();
+  const rows = terminal.stdout.split('\n').filter((line) => line !== '');
   return rows.map((line) => {
     const { actor, action, outcome } = JSON.parse(line) as { actor: string | null; action: string; outcome: string };
     return `${actor ?? '-'} ${action} ${outcome}`;
@@ -138,12 +140,8 @@ describe.skipIf(postgres === undefined)('what the trail has lost', () => {
   });
 });
 
-test('`labops audit` names what is missing, and what is unknown', async () => {
+test('`labops audit` names what is missing', async () => {
   const unset = { DATABASE_URL: undefined, AUDIT_KEYS: undefined, LABOPS_ENCRYPTION_KEYS: undefined };
   const { code, stderr } = await labopsProcess(lab, ['audit', 'list'], { env: unset });
   expect([code, stderr]).toEqual([2, expect.stringMatching(/DATABASE_URL is missing.+AUDIT_KEYS is missing/s)]);
-  for (const args of [['shred'], ['list', '--from', 'yesterday'], ['list', 'more'], []]) {
-    const refused = await labopsAudit(...args);
-    expect([refused.code, refused.stderr], args.join(' ')).toEqual([2, expect.stringMatching(/Usage: labops audit/)]);
-  }
 });

@@ -1,14 +1,13 @@
 import { settingsOf } from '../../workers/settings/config.js';
 import { secretSettings } from '../../workers/settings/settings.js';
 
-/** The settings that each program of `dist/` reads, by the file that starts it. */
+/** The settings that each program of `dist/` reads, by the end of the command that starts it. */
 const settingsOfFile: Record<string, readonly string[]> = {
   'dist/workers/worker.js': settingsOf.worker,
   'dist/workers/ingress.js': settingsOf.ingress,
   'dist/workers/codec-server.js': settingsOf.codecServer,
   'dist/workers/single-process.js': settingsOf.singleProcess,
-  'dist/workers/migrate.js': settingsOf.migration,
-  'dist/workers/audit.js': settingsOf.audit,
+  migrate: settingsOf.migration,
 };
 
 /** Read by the SDK, like every setting of the connection to Temporal. */

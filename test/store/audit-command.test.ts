@@ -4,24 +4,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { Client } from 'pg';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { run as labops } from '../../client/command-line/program.js';
 import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { createPayloadCodec } from '../../client/encryption/payload-codec.js';
 import { AuditChain, AuditHashes } from '../../store/audit-trail.js';
 import { openStore } from '../../store/health-data-store.js';
 import { migrateDatabase } from '../../store/schema-state.js';
-import { audit } from '../../workers/audit.js';
 import { startCodecServer } from '../../workers/codec-server.js';
+import { workerCommands } from '../../workers/commands.js';
 import { createLog } from '../../workers/log.js';
-import { StartFailed } from '../../workers/process.js';
 import { readCodecServerConfig } from '../../workers/settings/config.js';
 import { as, newDatabase } from '../rig/stores.js';
+import { RecordedTerminal } from '../unit/command-line/recording-terminal.js';
 
 /* `labops audit` as an operator runs it: heads that are kept, rows that are old, and what was tampered with. */
 
 const postgresUrl = inject('postgresUrl');
 const keys = `audit:${Buffer.from('an-invented-audit-key---32-bytes').toString('base64')}`;
 const hashes = new AuditHashes(() => parseKeyRing(keys));
+const neverConnects = () => Promise.reject(new Error('it connected'));
 const pem = (key: { export: (options: never) => unknown }, type: string) =>
   String(key.export({ format: 'pem', type } as never));
 
@@ -39,17 +41,13 @@ async function deployment() {
     await writeFile(join(folder, name), text);
     return join(folder, name);
   };
+  onTestFinished(() => void vi.unstubAllEnvs());
   const env = { AUDIT_KEYS: keys, RECEIPT_KEY: pem(signing.privateKey, 'pkcs8') };
   const run = async (databaseUrl: string, args: string[], more: Record<string, string | undefined>) => {
-    let shown = '';
-    const out = (text: string) => void (shown += text);
-    try {
-      const code = await audit(args, { ...env, DATABASE_URL: databaseUrl, ...more }, { out, err: out });
-      return [code, shown] as const;
-    } catch (error) {
-      if (error instanceof StartFailed) return [1, `${shown}${error.message}`] as const;
-      throw error;
-    }
+    for (const [name, value] of Object.entries({ ...env, DATABASE_URL: databaseUrl, ...more })) vi.stubEnv(name, value);
+    const terminal = new RecordedTerminal();
+    const code = await labops(['audit', ...args], terminal, neverConnects, workerCommands);
+    return [code, terminal.stdout + terminal.stderr] as const;
   };
   return {
     ...{ store, file },

@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { expect, test, vi } from 'vitest';
-import { replay } from '../../workers/replay.js';
+import { expect, test } from 'vitest';
 import { sampleOpen } from '../../workers/replay-sample.js';
 
 /** Lists the open workflows of each type in pages, the newest first: `kitOrder/0` is the newest order. */
@@ -43,12 +42,4 @@ test('a sample goes from the newest to the oldest, over all pages', async () => 
 test('a sample of one is the oldest workflow, and no sample exceeds its count', async () => {
   expect(await sample({ kitOrder: 1_002, linkProvider: 9 }, 2)).toMatchObject({ kitOrder: [1001], linkProvider: [8] });
   expect(Object.values(await sample({ kitOrder: 9, linkProvider: 9, deleteUser: 9 }, 1)).flat()).toEqual([8]);
-});
-
-test('a replay of a number that is not one ends with 2 and the usage', async () => {
-  const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  const status = await replay(['--open', 'all']);
-  const [text] = said.mock.lastCall ?? [];
-  said.mockRestore();
-  expect([status, text]).toEqual([2, expect.stringContaining('Usage: labops replay')]);
 });

@@ -153,7 +153,7 @@ spec:
     - name: {{ .component }}
       image: {{ include "labops.image" $root | quote }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
-      command: [node, dist/workers/{{ .program }}.js]
+      command: [node, dist/workers/{{ .program }}.js{{ with .argument }}, {{ . }}{{ end }}]
       env:
         {{- range $name, $value := $settings }}
         {{- if ne (toString $value) "" }}

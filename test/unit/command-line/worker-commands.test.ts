@@ -1,0 +1,40 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { run } from '../../../client/command-line/program.js';
+import { workerCommands } from '../../../workers/commands.js';
+import { RecordedTerminal } from './recording-terminal.js';
+
+/** `labops` of the worker's repository and image, with no setting that it needs. */
+async function labops(line: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  onTestFinished(() => void vi.unstubAllEnvs());
+  for (const name of ['DATABASE_URL', 'LABOPS_ACTOR']) vi.stubEnv(name, undefined);
+  const terminal = new RecordedTerminal();
+  const neverConnects = () => Promise.reject(new Error('it connected'));
+  const code = await run(line.split(' '), terminal, neverConnects, workerCommands);
+  return { code, stdout: terminal.stdout, stderr: terminal.stderr };
+}
+
+test.each([
+  ['doctor --fast', /unknown option '--fast'/],
+  ['replay --open all', /must be a whole number above 0/],
+  ['audit', /A command is missing/],
+  ['audit shred', /unknown command 'shred'/],
+  ['audit import', /missing required argument 'file'/],
+  ['audit list --from yesterday', /must be a date that exists, or a time with its zone/],
+  ['audit remove --years 0', /must be a whole number above 0/],
+  ...['doctor', 'replay', 'migrate', 'audit verify'].map((command): [string, RegExp] => [
+    `${command} --address temporal.invalid:7233`,
+    /reads the worker's settings, and takes no --address/,
+  ]),
+  ['audit verify --actor nurse-7', /takes no --actor/],
+  ['replay --json', /takes no --json/],
+])('labops %s is wrong usage', async (line, said) => {
+  expect(await labops(line)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(said) as string });
+});
+
+test.each([
+  ['migrate', /^One setting is invalid:\n {2}DATABASE_URL is missing/],
+  ['audit list --actor nurse-7', /DATABASE_URL is missing/],
+])('labops %s says which settings it lacks, and needs no actor in production', async (line, said) => {
+  vi.stubEnv('NODE_ENV', 'production');
+  expect(await labops(line)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(said) as string });
+});
