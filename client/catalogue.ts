@@ -1,10 +1,13 @@
-import type {
-  LabAccount,
-  LabAccountFilter,
-  LabTest,
-  LabTestFilter,
-  Marker,
-  MarkerFilter,
+import {
+  type LabAccount,
+  type LabAccountFilter,
+  labAccountFilterSchema,
+  type LabTest,
+  type LabTestFilter,
+  labTestFilterSchema,
+  type Marker,
+  type MarkerFilter,
+  markerFilterSchema,
 } from '../service/lab-tests.js';
 import type { CallOptions } from './call-options.js';
 import { checkRead } from './input-faults.js';
@@ -25,7 +28,7 @@ export class CatalogueOperations {
 
   /** Lab tests: the `id` of one with `status: 'active'` is the `lab_test_id` of an order. */
   labTests(filter: LabTestFilter = {}, options: CallOptions = {}): AsyncGenerator<LabTest, void, undefined> {
-    checkRead('The filter', filter, ofLabTests);
+    checkRead('The filter', filter, labTestFilterSchema);
     return listFromService(this.#access, asking, options, ({ labTests }, abort) => labTests.list(filter, abort));
   }
 
@@ -36,39 +39,13 @@ export class CatalogueOperations {
 
   /** Markers that can be ordered. */
   markers(filter: MarkerFilter = {}, options: CallOptions = {}): AsyncGenerator<Marker, void, undefined> {
-    checkRead('The filter', filter, ofMarkers);
+    checkRead('The filter', filter, markerFilterSchema);
     return listFromService(this.#access, asking, options, ({ labTests }, abort) => labTests.listMarkers(filter, abort));
   }
 
   /** The team's accounts at laboratories. With `order_delegated` or `fully_delegated`, an order needs a physician. */
   async accounts(filter: LabAccountFilter = {}, options: CallOptions = {}): Promise<LabAccount[]> {
-    checkRead('The filter', filter, ofAccounts);
+    checkRead('The filter', filter, labAccountFilterSchema);
     return askService(this.#access, asking, options, ({ labTests }, abort) => labTests.listLabAccounts(filter, abort));
   }
 }
-
-const ofLabTests = {
-  name: 'a non-empty string',
-  status: 'a non-empty string',
-  method: 'a non-empty string',
-  labSlug: 'a non-empty string',
-  labAccountId: 'a non-empty string',
-  markerIds: 'a list of numbers',
-  providerIds: 'a non-empty list of strings',
-  madeBy: 'a non-empty string',
-  orderKey: 'a non-empty string',
-  orderDirection: 'a non-empty string',
-} as const satisfies Record<keyof LabTestFilter, string>;
-
-const ofMarkers = {
-  labSlug: 'a non-empty string',
-  labIds: 'a list of numbers',
-  name: 'a non-empty string',
-  aLaCarteEnabled: 'true or false',
-  labAccountId: 'a non-empty string',
-} as const satisfies Record<keyof MarkerFilter, string>;
-
-const ofAccounts = { labAccountId: 'a non-empty string', status: 'a non-empty string' } as const satisfies Record<
-  keyof LabAccountFilter,
-  string
->;

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { DocumentCalls } from '../service/documents.js';
+import { collectionSchema, type DocumentCalls, streamLimitSchema } from '../service/documents.js';
 import type { CallOptions } from './call-options.js';
 import { checkRead, namedThing } from './input-faults.js';
 import { askService, type ServiceAccess } from './service-calls.js';
@@ -69,7 +69,7 @@ export class DocumentReads<Pdf, Options extends CallOptions = CallOptions> {
   /** Labels for the specimens of an order. */
   async specimenLabels(orderId: string, labels: SpecimenLabels, options?: Options): Promise<Pdf> {
     const { collectionDate, ...rest } = labels;
-    checkRead('The input for labels', { collectionDate }, { collectionDate: 'a valid Date' });
+    checkRead('The input for labels', { collectionDate }, collectionSchema);
     const asked = { collectionDate: collectionDate.toISOString(), ...rest };
     return this.download((documents, abort) => documents.specimenLabels(orderId, asked, abort), options);
   }
@@ -103,8 +103,7 @@ export class DocumentOperations extends DocumentReads<Buffer> {
 
 function streamOf(access: ServiceAccess): Download<Readable, DocumentStreamOptions> {
   return async (ask, { maxBytes, ...options } = {}) => {
-    if (maxBytes !== undefined)
-      checkRead('The limit of a stream', { maxBytes }, { maxBytes: 'a whole number above 0' });
+    checkRead('The limit of a stream', { maxBytes }, streamLimitSchema);
     const limits = maxBytes === undefined ? {} : { maxBytes };
     const stream = await askService(access, asking, options, ({ documents }, abort) =>
       ask(documents.streams, { ...abort, ...limits }),

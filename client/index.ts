@@ -36,7 +36,7 @@ export type {
 export type { AdoptedOrder, AdoptOrder } from './order/adopting.js';
 export type { EarlierFailure, ReconcileOptions } from './order/reconciliation.js';
 export type { PlaceOptions } from './order/placing.js';
-export type { OrderSearch } from './order/order-finder.js';
+export type { OrderSearch } from '../service/order/orders.js';
 export type { CancelledPlacing, KitOrderHandle, WhichOrder } from './order/order-handle.js';
 export { answerFaults } from '../service/order/answers.js';
 export type {
@@ -80,14 +80,13 @@ export type {
 export type {
   AppointmentOperations,
   AppointmentStart,
-  SitesOfOrder,
   AppointmentFilter,
   AppointmentSummary,
 } from './appointment/appointments.js';
 export type { AppointmentHandle } from './appointment/appointment-handle.js';
 export type { CancellationReason } from '../service/appointment/appointments.js';
 export { isBookable, type Centre, type Centres, type Coverage } from '../service/appointment/centres.js';
-export type { CentresFilter, CoverageFilter } from '../service/appointment/walk-ins.js';
+export type { CentresFilter, CoverageFilter, SitesOfOrder } from '../service/appointment/walk-ins.js';
 export { defaultAppointmentPolicy, type AppointmentPolicy } from '../protocol/appointment/policy.js';
 export type {
   AppointmentAttentionReason,

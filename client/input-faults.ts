@@ -1,6 +1,8 @@
+import type { z } from 'zod';
 import { isAddressable, isReference, referencePattern } from '../protocol/ids.js';
 import { PolicyInvalid, PolicyTooNew } from '../protocol/policy/resolution.js';
-import { isObject, isText } from '../service/json-object.js';
+import { brokenRulesOf } from '../service/validation.js';
+import { isText } from '../service/json-object.js';
 import { compareText } from '../protocol/canonical-json.js';
 import type { CallOptions } from './call-options.js';
 import type { RefusedField } from '../service/lab-operations-error.js';
@@ -50,37 +52,11 @@ export function optionFaults({ deadline: _deadline, signal: _signal, ...unknown 
 }
 
 /**
- * Refuses fields that are unknown, or known and without a value: they would be ignored, and more would be read than was meant.
- *
  * @param what names the input, as `The search`
- * @param known the fields, each with what its value must be
  * @throws ReadInvalid
  */
-export function checkRead(what: string, input: object, known: Readonly<Record<string, ValueRule>>): void {
-  if (!isObject(input)) return refuseFaulty(what, [{ field: 'input', message: 'must be an object' }], ReadInvalid);
-  const faults = Object.entries(input).flatMap(([field, value]) => {
-    const rule = Object.hasOwn(known, field) ? known[field] : undefined;
-    if (rule === undefined) return [{ field, message: 'is not known here' }];
-    return rules[rule](value) ? [] : [{ field, message: `must be ${rule}` }];
-  });
-  refuseFaulty(what, faults, ReadInvalid);
-}
-
-type ValueRule = keyof typeof rules;
-
-const rules = {
-  'a non-empty string': isText,
-  'a non-empty list of strings': isListOfTexts,
-  'a list of numbers': (value: unknown) =>
-    Array.isArray(value) && value.length > 0 && value.every(Number.isSafeInteger),
-  'a whole number': Number.isSafeInteger,
-  'a whole number above 0': (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0,
-  'true or false': (value: unknown) => typeof value === 'boolean',
-  'a valid Date': (value: unknown) => value instanceof Date && !Number.isNaN(value.getTime()),
-} as const;
-
-export function isListOfTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isText);
+export function checkRead(what: string, input: unknown, schema: z.ZodType): void {
+  refuseFaulty(what, brokenRulesOf(schema, input), ReadInvalid);
 }
 
 /**

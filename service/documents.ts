@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream';
+import { z } from 'zod';
+import { countSchema } from './validation.js';
 import type { Transport } from './http/http.js';
 import type { CallOptions, ServiceCall } from './http/calls.js';
 
@@ -13,6 +15,8 @@ export interface Documents extends DocumentCalls<Buffer> {
    */
   readonly streams: DocumentCalls<Readable, StreamOptions>;
 }
+
+export const streamLimitSchema = z.strictObject({ maxBytes: countSchema.optional() });
 
 interface StreamOptions extends CallOptions {
   /** Bytes of the document at most. Default `ServiceConfig.maxResponseBytes`. */
@@ -34,6 +38,8 @@ export interface DocumentCalls<Pdf, Options extends CallOptions = CallOptions> {
   /** Labels for the specimens. */
   specimenLabels(orderId: string, labels: SpecimenLabels, options?: Options): Promise<Pdf>;
 }
+
+export const collectionSchema = z.strictObject({ collectionDate: z.date('must be a valid Date') });
 
 interface SpecimenLabels {
   /** ISO 8601, with time. */

@@ -3,6 +3,7 @@ import type { Transport } from './http/http.js';
 import type { CallOptions } from './http/calls.js';
 import * as fields from './fields.js';
 import { labTestSchema } from './order/order.js';
+import { conditionSchema, conditionsSchema } from './validation.js';
 import { listByCursor, numberedPages } from './http/paging.js';
 
 export const labAccountSchema = z.looseObject({
@@ -98,27 +99,35 @@ export type LabTest = z.output<typeof catalogueTestSchema>;
 
 const labTestPageSchema = z.looseObject({ data: fields.answeredList(catalogueTestSchema), next_cursor: fields.text });
 
+const numbersSchema = z
+  .array(z.int('must be a whole number'), 'must be a non-empty list of numbers')
+  .min(1, 'must not be empty')
+  .readonly()
+  .exactOptional();
+
 /** Narrows the list (docs/internals/lab-service.md). */
-export interface LabTestFilter {
+export const labTestFilterSchema = z.strictObject({
   /** A part of the name, in any case. */
-  name?: string;
+  name: conditionSchema,
   /** `active`, `pending_approval`, `inactive`; the list grows. */
-  status?: string;
+  status: conditionSchema,
   /** Collection method, for instance `testkit`. */
-  method?: string;
-  labSlug?: string;
-  labAccountId?: string;
+  method: conditionSchema,
+  labSlug: conditionSchema,
+  labAccountId: conditionSchema,
   /** Ids of markers, which differ between environments; all of them. */
-  markerIds?: readonly number[];
+  markerIds: numbersSchema,
   /** The laboratory's codes of markers, the same in every environment; all of them. */
-  providerIds?: readonly string[];
+  providerIds: conditionsSchema,
   /** `manual` (by the team; the default), `auto` (by the service, for orders of single markers) or `all`. */
-  madeBy?: string;
+  madeBy: conditionSchema,
   /** `price`, `created_at`, `updated_at`; the list grows. */
-  orderKey?: string;
+  orderKey: conditionSchema,
   /** `desc`: the greatest or latest first. */
-  orderDirection?: 'asc' | 'desc';
-}
+  orderDirection: z.enum(['asc', 'desc']).exactOptional(),
+});
+
+export type LabTestFilter = z.input<typeof labTestFilterSchema>;
 
 const markerPageSchema = z.looseObject({
   markers: fields.answeredList(markerSchema),
@@ -127,26 +136,30 @@ const markerPageSchema = z.looseObject({
 });
 
 /** Narrows the list; the specification documents only `labSlug`, the rest is docs/internals/lab-service.md's. */
-export interface MarkerFilter {
-  labSlug?: string;
-  labIds?: readonly number[];
+export const markerFilterSchema = z.strictObject({
+  labSlug: conditionSchema,
+  labIds: numbersSchema,
   /** A part of the name. */
-  name?: string;
+  name: conditionSchema,
   /** Only markers that can be ordered one by one, or only those that cannot. */
-  aLaCarteEnabled?: boolean;
-  labAccountId?: string;
-}
+  aLaCarteEnabled: z.boolean('must be true or false').exactOptional(),
+  labAccountId: conditionSchema,
+});
+
+export type MarkerFilter = z.input<typeof markerFilterSchema>;
 
 interface PageOptions extends CallOptions {
   /** Entries per page, 1 to 100; default 50, the documented default. */
   pageSize?: number;
 }
 
-export interface LabAccountFilter {
-  labAccountId?: string;
+export const labAccountFilterSchema = z.strictObject({
+  labAccountId: conditionSchema,
   /** `active`, `pending`, `suspended`, `ready_to_launch`; the list grows. */
-  status?: string;
-}
+  status: conditionSchema,
+});
+
+export type LabAccountFilter = z.input<typeof labAccountFilterSchema>;
 
 /** Lab tests and the accounts that order them. Every call rejects with a `ServiceError`. */
 export interface LabTests {

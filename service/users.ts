@@ -6,7 +6,14 @@ import type { CallOptions, ServiceCall } from './http/calls.js';
 import * as fields from './fields.js';
 import { noneIfPastTheEnd } from './http/paging.js';
 import { medicalProxySchema } from './order/requests.js';
-import { checkedRequest, birthDateSchema, emailSchema, exactTextSchema, requiredTextSchema } from './validation.js';
+import {
+  checkedRequest,
+  birthDateSchema,
+  countSchema,
+  emailSchema,
+  exactTextSchema,
+  requiredTextSchema,
+} from './validation.js';
 
 /** `{name, slug, logo}` (specification) or `{provider, type}` (newer events); open, so a third form is kept too. */
 const sourceSchema = z.looseObject({
@@ -126,6 +133,8 @@ const demographicsRequestSchema = z.strictObject({
 });
 
 export type DemographicsRequest = z.output<typeof demographicsRequestSchema>;
+
+export const userListSchema = z.strictObject({ pageSize: countSchema.exactOptional() });
 
 export interface UserListOptions extends CallOptions {
   /** Users per page, 1 to 500; default 100, the documented default. */

@@ -66,6 +66,22 @@ export const exactTextSchema = z.string().regex(/\S/, 'must not be empty');
 /** Scanners add a line end, and keyboards and clipboards a blank: they are not sent. */
 export const requiredTextSchema = z.string().trim().regex(/\S/, 'must not be empty');
 
+/** A condition of a filter: one without a value would be ignored, and more would be read than was meant. */
+export const conditionSchema = z
+  .string('must be a non-empty string')
+  .trim()
+  .min(1, 'must be a non-empty string')
+  .exactOptional();
+
+/** A number of things, such as the entries of a page. */
+export const countSchema = z.int('must be a whole number above 0').positive('must be a whole number above 0');
+
+export const conditionsSchema = z
+  .array(requiredTextSchema, 'must be a non-empty list of strings')
+  .min(1, 'must not be empty')
+  .readonly()
+  .exactOptional();
+
 const emailPattern = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
 
 /** Not documented beyond "validated": one `@`, something before it and a dotted domain after; 254 is SMTP's limit. */

@@ -1,7 +1,14 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { CancellationReason } from '../../service/appointment/appointments.js';
 import type { Centres, Coverage } from '../../service/appointment/centres.js';
-import type { CentresFilter, CoverageFilter, OrderCentresFilter } from '../../service/appointment/walk-ins.js';
+import {
+  type CentresFilter,
+  centresFilterSchema,
+  type CoverageFilter,
+  coverageFilterSchema,
+  type SitesOfOrder,
+  sitesOfOrderSchema,
+} from '../../service/appointment/walk-ins.js';
 import { signalOrStart } from '../../protocol/signal-or-start.js';
 import { bookAppointmentId, isAddressable } from '../../protocol/ids.js';
 import {
@@ -99,7 +106,7 @@ export class AppointmentOperations {
    * service centres nearby. Deadline: 30 seconds. @throws ReadInvalid, ServiceNotConfigured, and the service's own errors
    */
   async coverage(filter: CoverageFilter, options: CallOptions = {}): Promise<Coverage> {
-    checkRead('The filter', filter, ofCoverage);
+    checkRead('The filter', filter, coverageFilterSchema);
     return askService(this.#access, asking, options, ({ centres }, abort) => centres.coverage(filter, abort));
   }
 
@@ -111,37 +118,14 @@ export class AppointmentOperations {
    */
   async sites(filter: SitesOfOrder | CentresFilter, options: CallOptions = {}): Promise<Centres> {
     if (typeof filter === 'object' && filter !== null && 'orderId' in filter) {
-      checkRead('The filter', filter, ofOrderSites);
+      checkRead('The filter', filter, sitesOfOrderSchema);
       const { orderId, ...near } = filter;
       return askService(this.#access, asking, options, ({ centres }, abort) => centres.forOrder(orderId, near, abort));
     }
-    checkRead('The filter', filter, ofSites);
+    checkRead('The filter', filter, centresFilterSchema);
     return askService(this.#access, asking, options, ({ centres }, abort) => centres.near(filter, abort));
   }
 }
-
-/** The service centres near the patient of an order. */
-export interface SitesOfOrder extends OrderCentresFilter {
-  orderId: string;
-}
-
-const nearby = { radius: 'a whole number', capabilities: 'a non-empty list of strings' } as const;
-const ofOrderSites = { orderId: 'a non-empty string', ...nearby } as const satisfies Record<keyof SitesOfOrder, string>;
-
-const ofSites = {
-  ...nearby,
-  zipCode: 'a non-empty string',
-  labId: 'a whole number',
-  labAccountId: 'a non-empty string',
-} as const satisfies Record<keyof CentresFilter, string>;
-
-const ofCoverage = {
-  zipCode: 'a non-empty string',
-  radius: 'a whole number',
-  lab: 'a non-empty string',
-  labs: 'a non-empty list of strings',
-  labAccountId: 'a non-empty string',
-} as const satisfies Record<keyof CoverageFilter, string>;
 
 function check({ orderId, policy, ...unknown }: AppointmentStart): void {
   const faults = [...unknownFaults(unknown), ...policyFaults(() => resolvePolicy('appointment', policy))];

@@ -6,7 +6,15 @@ import type { OrderPolicy } from '../../protocol/order/policy.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import type { RegisterCommand } from '../../protocol/order/messages.js';
 import type { PlaceKitOrderInput, PlacingState } from '../../protocol/order/placing-messages.js';
-import type { AcknowledgementOutcome, AttentionReason, OrderPhase, OrderState } from '../../protocol/order/state.js';
+import {
+  acknowledgementOutcomes,
+  decisions,
+  type AcknowledgementOutcome,
+  type AttentionReason,
+  type Decision,
+  type OrderPhase,
+  type OrderState,
+} from '../../protocol/order/state.js';
 import type { CommandLine } from './command-line.js';
 import { examples, withExample } from './body.js';
 import { NotAllChanged, UsageError } from './failures.js';
@@ -26,16 +34,9 @@ interface SetPolicyOptions extends FilterOptions<OrderPhase, AttentionReason> {
 }
 
 interface ResolveOptions {
-  decision: (typeof decisions)[number];
+  decision: Decision;
   insteadOf?: 'wait';
 }
-
-const decisions = ['wait', 'replace', 'abandon'] as const;
-const acknowledgementOutcomes: readonly AcknowledgementOutcome[] = [
-  'confirmed',
-  'reached_no_readback',
-  'unable_to_reach',
-];
 
 /** Orders of test kits. */
 export function orderCommands(program: Command, commandLine: CommandLine): void {

@@ -4,17 +4,22 @@ import { isLinkAddressable, linkProviderId } from '../../protocol/ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import {
   type LinkAttentionReason,
-  type LinkPage,
+  linkPageFaults,
   type LinkPhase,
   type LinkProviderInput,
   linkProviderName,
 } from '../../protocol/link/messages.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
-import type { Provider, ProviderConnection, ProviderFilter } from '../../service/link/providers.js';
+import {
+  type Provider,
+  type ProviderConnection,
+  type ProviderFilter,
+  providerFilterSchema,
+} from '../../service/link/providers.js';
 import type { CallOptions } from '../call-options.js';
 import type { RefusedField } from '../../service/lab-operations-error.js';
-import { checkRead, isListOfTexts, policyFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
+import { checkRead, policyFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { LinkInvalid, LinkNotFound } from './errors.js';
@@ -91,7 +96,7 @@ export class LinkOperations {
    * service. Deadline: 30 seconds. @throws ReadInvalid, ServiceNotConfigured, and the service's own errors
    */
   async providers(filter: ProviderFilter = {}, options: CallOptions = {}): Promise<Provider[]> {
-    checkRead('The filter', filter, { sourceType: 'a non-empty string' });
+    checkRead('The filter', filter, providerFilterSchema);
     return askService(this.#access, linkCalls.reading, options, ({ providers }, abort) =>
       providers.list(filter, abort),
     );
@@ -127,9 +132,19 @@ export class LinkOperations {
   }
 }
 
-function check({ userId, provider = anyProvider, policy, ...page }: LinkStart): void {
+function check({ userId, provider = anyProvider, policy, ...rest }: LinkStart): void {
+  const { redirectUrl, filterOnProviders, onError, onClose, ...unknown } = rest;
   const faults = policyFaults(() => resolvePolicy('link', policy));
-  refuseFaulty('The link', [...idFaults({ userId, provider }), ...pageFaults(page), ...faults], LinkInvalid);
+  refuseFaulty(
+    'The link',
+    [
+      ...idFaults({ userId, provider }),
+      ...linkPageFaults({ redirectUrl, filterOnProviders, onError, onClose }),
+      ...unknownFaults(unknown),
+      ...faults,
+    ],
+    LinkInvalid,
+  );
 }
 
 function checkIds(ids: Readonly<Record<string, unknown>>): void {
@@ -140,20 +155,6 @@ function idFaults(ids: Readonly<Record<string, unknown>>): RefusedField[] {
   return Object.entries(ids)
     .filter(([, id]) => !isLinkAddressable(id, 'any'))
     .map(([field]) => ({ field, message: 'must be 1 to 128 letters, digits, dots, hyphens or underscores' }));
-}
-
-function pageFaults({ redirectUrl, filterOnProviders, onError, onClose, ...unknown }: LinkPage): RefusedField[] {
-  const faults = unknownFaults(unknown);
-  if (redirectUrl !== undefined && !URL.canParse(redirectUrl)) {
-    faults.push({ field: 'redirectUrl', message: 'must be an absolute URL' });
-  }
-  if (filterOnProviders !== undefined && !isListOfTexts(filterOnProviders)) {
-    faults.push({ field: 'filterOnProviders', message: 'must be a list of at least one provider' });
-  }
-  for (const [field, value] of Object.entries({ onError, onClose })) {
-    if (value !== undefined && value !== 'redirect') faults.push({ field, message: "must be 'redirect'" });
-  }
-  return faults;
 }
 
 export type LinkFilter = WorkflowFilter<LinkPhase, LinkAttentionReason>;

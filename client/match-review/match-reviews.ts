@@ -1,5 +1,9 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
-import type { MatchReview, MatchReviewSearch } from '../../service/match-review/match-reviews.js';
+import {
+  type MatchReview,
+  type MatchReviewSearch,
+  matchReviewSearchSchema,
+} from '../../service/match-review/match-reviews.js';
 import { signalOrStart } from '../../protocol/signal-or-start.js';
 import { isAddressable, matchReviewId } from '../../protocol/ids.js';
 import {
@@ -95,21 +99,12 @@ export class MatchReviewOperations {
    * @throws ReadInvalid and ServiceNotConfigured at once; later the service's own errors
    */
   search(filter: MatchReviewSearch = {}, options: CallOptions = {}): AsyncGenerator<MatchReview, void, undefined> {
-    checkRead('The filter', filter, searchable);
+    checkRead('The filter', filter, matchReviewSearchSchema);
     return listFromService(this.#access, matchReviewCalls.reading, options, ({ matchReviews }, abort) =>
       matchReviews.list(filter, abort),
     );
   }
 }
-
-const searchable = {
-  status: 'a non-empty string',
-  decisionCode: 'a non-empty string',
-  labSlug: 'a non-empty string',
-  from: 'a non-empty string',
-  to: 'a non-empty string',
-  searchInput: 'a non-empty string',
-} as const satisfies Record<keyof MatchReviewSearch, string>;
 
 function check({ rawResultId, policy, ...unknown }: MatchReviewFollowed): void {
   const faults = [...unknownFaults(unknown), ...policyFaults(() => resolvePolicy('match review', policy))];

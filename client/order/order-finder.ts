@@ -16,7 +16,7 @@ import type { OneCall } from '../one-call.js';
 import type { ServiceAccess } from '../service-calls.js';
 import { describe, goesOnOrCompleted } from '../workflow-runs.js';
 import { OrderNotFound } from './errors.js';
-import type { Order, OrderFilter } from '../../service/order/orders.js';
+import { type Order, type OrderFilter, type OrderSearch, orderSearchSchema } from '../../service/order/orders.js';
 import { isCritical, isSameInterpretation, spellingsOf, readStatus } from '../../protocol/order/lifecycle.js';
 import { ReadInvalid } from '../errors.js';
 import { checkRead, refuseFaulty } from '../input-faults.js';
@@ -89,33 +89,9 @@ async function rootByService({ service }: ServiceAccess, call: OneCall, orderId:
   }
 }
 
-/** The conditions of a search, at least one; a result must meet all that are given. */
-export interface OrderSearch {
-  /** Every order of the team, which must be requested explicitly. */
-  all?: true;
-  userId?: string;
-  /** Low-level statuses of the service, for instance `awaiting_registration`; any of them. */
-  status?: readonly string[];
-  /** `normal`, `abnormal` or `critical`; the list grows. */
-  interpretation?: string;
-  /** Created then or later. */
-  from?: Date;
-  /** Created then or earlier. */
-  to?: Date;
-}
-
-const searchable = {
-  all: 'true or false',
-  userId: 'a non-empty string',
-  status: 'a non-empty list of strings',
-  interpretation: 'a non-empty string',
-  from: 'a valid Date',
-  to: 'a valid Date',
-} as const satisfies Record<keyof OrderSearch, string>;
-
 /** @throws ReadInvalid */
 export function serviceFilterOf(search: OrderSearch): OrderFilter {
-  checkRead('The search', search, searchable);
+  checkRead('The search', search, orderSearchSchema);
   const { all, from, to, ...same } = search;
   if (all !== true && Object.keys(search).every((field) => field === 'all')) {
     const message = 'must have a condition, or { all: true } for every order of the team';

@@ -1,5 +1,5 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
-import type { Order } from '../../service/order/orders.js';
+import type { Order, OrderSearch } from '../../service/order/orders.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { kitOrderName, type PolicyPreview } from '../../protocol/order/messages.js';
 import { type PlaceKitOrderInput, placeKitOrderName } from '../../protocol/order/placing-messages.js';
@@ -23,7 +23,7 @@ import { startOnce } from '../workflow-runs.js';
 import { goesOn } from '../workflow-calls.js';
 import { OrderEnded, orderErrorMap, OrderInvalid, ReferenceConflict } from './errors.js';
 import { adoptOrder, checkedAdoption, type AdoptedOrder, type AdoptOrder } from './adopting.js';
-import { findPlacement, findRootOrder, isSearched, serviceFilterOf, type OrderSearch } from './order-finder.js';
+import { findPlacement, findRootOrder, isSearched, serviceFilterOf } from './order-finder.js';
 import { KitOrderHandle, policyChanges, orderCalls } from './order-handle.js';
 import { checkPlacing, placingDigest, withCanonicalUser, type PlaceOptions } from './placing.js';
 import { reconcileRange, type ReconcileOptions } from './reconciliation.js';

@@ -3,15 +3,16 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { NotFound, ServiceRefused } from '../../service/errors.js';
 import type { LabService } from '../../service/lab-service.js';
-import type {
-  PortalUrl,
-  PortalUrlRequest,
-  CreateUserRequest,
-  Demographics,
-  DemographicsRequest,
-  UpdateUserRequest,
-  User,
-  UserListOptions,
+import {
+  type PortalUrl,
+  type PortalUrlRequest,
+  type CreateUserRequest,
+  type Demographics,
+  type DemographicsRequest,
+  type UpdateUserRequest,
+  type User,
+  type UserListOptions,
+  userListSchema,
 } from '../../service/users.js';
 import { deleteUserId, isAddressable } from '../../protocol/ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
@@ -192,7 +193,7 @@ export class UserOperations {
    */
   readAll(which?: Pick<UserListOptions, 'pageSize'>, options: CallOptions = {}): AsyncGenerator<User, void, undefined> {
     // If an unknown field were ignored, all users would be listed.
-    checkRead('The list', which ?? {}, { pageSize: 'a whole number above 0' });
+    checkRead('The list', which ?? {}, userListSchema);
     return listFromService(this.#access, userCalls.reading, options, ({ users }, abort) =>
       users.list(Object.assign(abort, which)),
     );

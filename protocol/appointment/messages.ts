@@ -36,6 +36,9 @@ export interface BookingRequested {
 export const bookingRequestedSignal = defineSignal<[BookingRequested]>('bookingRequested');
 export const appointmentChangedSignal = defineSignal<[AppointmentSnapshot]>('appointmentChanged');
 
+/** The distances that the service searches in, in miles. */
+export const radii = [10, 20, 25, 50, 100] as const;
+
 /** The order decides which kind of slots there are. The fields after the first are for a walk-in only. */
 export interface SlotQuestion {
   /** First of the days, YYYY-MM-DD; if absent, the service decides. */
@@ -45,7 +48,7 @@ export interface SlotQuestion {
   /** Instead of `siteCodes`: those near this place. */
   zipCode?: string;
   /** Miles around the place. Default 25. */
-  radius?: 10 | 20 | 25 | 50 | 100;
+  radius?: (typeof radii)[number];
 }
 
 export interface SlotChoice extends OfActor {

@@ -3,6 +3,8 @@ import type { OfActor } from '../actor.js';
 import type { Attention, HistoryEntry } from '../attention.js';
 import type { LinkPolicy, ResolvedLinkPolicy } from './policy.js';
 import { linkProviderId } from '../ids.js';
+import { isText } from '../../service/json-object.js';
+import type { RefusedField } from '../../service/lab-operations-error.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import type { Notification } from '../notifications/notifications.js';
 import { type LinkReport, type ProviderMfa, wordOf } from './link-report.js';
@@ -26,6 +28,27 @@ export interface LinkPage {
   onError?: 'redirect';
   /** `redirect`: a user who closes the page is sent to `redirectUrl`, with the error `user_cancelled`. */
   onClose?: 'redirect';
+}
+
+/** An absolute URL of any scheme, for apps too. */
+const urlPattern = /^[a-z][a-z0-9+.-]*:\S+$/i;
+
+/** Everything that is wrong with these options. No compiler checks the input of plain JavaScript, or of another language. */
+export function linkPageFaults(page: Readonly<Partial<Record<keyof LinkPage, unknown>>>): RefusedField[] {
+  const { redirectUrl, filterOnProviders, onError, onClose } = page;
+  const rules = [
+    ['redirectUrl', redirectUrl, (url: unknown) => isText(url) && urlPattern.test(url), 'an absolute URL'],
+    ['filterOnProviders', filterOnProviders, areProviders, 'a list of at least one provider'],
+    ['onError', onError, (way: unknown) => way === 'redirect', "'redirect'"],
+    ['onClose', onClose, (way: unknown) => way === 'redirect', "'redirect'"],
+  ] as const;
+  return rules
+    .filter(([, value, holds]) => value != null && !holds(value))
+    .map(([field, , , rule]) => ({ field, message: `must be ${rule}` }));
+}
+
+function areProviders(slugs: unknown): boolean {
+  return Array.isArray(slugs) && slugs.length > 0 && slugs.every((slug) => typeof slug === 'string');
 }
 
 export interface LinkProviderInput extends LinkPage {

@@ -4,12 +4,14 @@ import type { WebhookPlace } from '../../service/management/webhooks.js';
 import type { Duration } from '../time.js';
 import { isAddressable, notificationReplayId, rejectedEventsId, webhookEndpointsId } from '../ids.js';
 import type { ReplayNotificationsInput, ReplayNotificationsResult } from './notification-replay.js';
-import type {
-  DiscardRejectedEventInput,
-  ListRejectedEventsInput,
-  RejectedEventsPage,
-  ReplayRejectedEventsInput,
-  ReplayRejectedEventsResult,
+import {
+  type DiscardRejectedEventInput,
+  type ListRejectedEventsInput,
+  type RejectedEventState,
+  rejectedEventStates,
+  type RejectedEventsPage,
+  type ReplayRejectedEventsInput,
+  type ReplayRejectedEventsResult,
 } from './rejected-events.js';
 import { isSignedUrl } from '../report/signed-url.js';
 import type {
@@ -188,7 +190,7 @@ export const operatorCalls: { readonly [Name in OperatorCallName]: Row<TakenBy<N
       ...filter,
       state: optional({
         must: 'be waiting, replayed, discarded or expired',
-        holds: (value) => ['waiting', 'replayed', 'discarded', 'expired'].includes(value as string),
+        holds: (value) => rejectedEventStates.includes(value as RejectedEventState),
       }),
       limit: optional(limit(1_000)),
     },

@@ -2,6 +2,8 @@
 
 export type RejectedEventState = 'waiting' | 'replayed' | 'discarded' | 'expired';
 
+export const rejectedEventStates: readonly RejectedEventState[] = ['waiting', 'replayed', 'discarded', 'expired'];
+
 export interface RejectedEventFilter {
   /** Only events of exactly this type. */
   eventType?: string;

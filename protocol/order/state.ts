@@ -82,6 +82,12 @@ export type AcknowledgementOutcome =
   /** They could not be reached: the rest is the caller's own process. */
   | 'unable_to_reach';
 
+export const acknowledgementOutcomes = [
+  'confirmed',
+  'reached_no_readback',
+  'unable_to_reach',
+] as const satisfies AcknowledgementOutcome[];
+
 export interface Acknowledgement {
   /** The id of the notification that raised the alarm. */
   alarm: string;
@@ -217,6 +223,8 @@ export interface Resolution {
 
 /** `wait`: give it more time; `replace`: order a new kit; `abandon`: stop following; nothing is sent to the service. */
 export type Decision = 'wait' | 'replace' | 'abandon';
+
+export const decisions = ['wait', 'replace', 'abandon'] as const satisfies Decision[];
 
 /** The facts about an order at the moment of a decision. */
 export interface DecidedOn {

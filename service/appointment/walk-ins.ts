@@ -14,7 +14,7 @@ import {
 import type { Transport } from '../http/http.js';
 import { type CallOptions, idempotencyHeaders } from '../http/calls.js';
 import { readRefusal } from '../http/refusals.js';
-import { checkedRequest, dateSchema, requiredTextSchema } from '../validation.js';
+import { checkedRequest, conditionSchema, conditionsSchema, dateSchema, requiredTextSchema } from '../validation.js';
 
 /* The requests of the calls about service centres and appointments there (docs/internals/lab-service.md, "Service centres"). */
 
@@ -33,25 +33,25 @@ const zipSchema = z
   .regex(/^\d{5}(-\d{4})?$/, 'must be five digits, or five, a hyphen and four')
   .transform((zip) => zip.slice(0, 5));
 
-const listSchema = z.array(requiredTextSchema).min(1, 'must not be empty');
-
 export const coverageFilterSchema = z.strictObject({
   zipCode: zipSchema,
   radius: radiusSchema,
-  lab: requiredTextSchema.optional(),
-  labs: listSchema.optional(),
-  labAccountId: requiredTextSchema.optional(),
+  lab: conditionSchema,
+  labs: conditionsSchema,
+  labAccountId: conditionSchema,
 });
 
-const nearAnOrder = { radius: radiusSchema, capabilities: listSchema.optional() };
+const nearAnOrder = { radius: radiusSchema, capabilities: conditionsSchema };
 
 export const orderCentresFilterSchema = z.strictObject(nearAnOrder);
+
+export const sitesOfOrderSchema = orderCentresFilterSchema.extend({ orderId: requiredTextSchema });
 
 export const centresFilterSchema = z.strictObject({
   ...nearAnOrder,
   zipCode: zipSchema,
   labId: z.int('must be a whole number'),
-  labAccountId: requiredTextSchema.optional(),
+  labAccountId: conditionSchema,
 });
 
 export const mostSites = 3;
@@ -59,7 +59,11 @@ export const mostSites = 3;
 const walkInSlotsFilterSchema = z
   .strictObject({
     lab: requiredTextSchema,
-    siteCodes: listSchema.max(mostSites, `must contain at most ${mostSites} sites`).optional(),
+    siteCodes: z
+      .array(requiredTextSchema)
+      .min(1, 'must not be empty')
+      .max(mostSites, `must contain at most ${mostSites} sites`)
+      .optional(),
     zipCode: zipSchema.optional(),
     radius: radiusSchema,
     startDate: dateSchema.optional(),
@@ -78,6 +82,8 @@ const walkInCancellationSchema = z.strictObject({
 export type CoverageFilter = z.input<typeof coverageFilterSchema>;
 export type CentresFilter = z.input<typeof centresFilterSchema>;
 export type OrderCentresFilter = z.input<typeof orderCentresFilterSchema>;
+/** The service centres near the patient of an order. */
+export type SitesOfOrder = z.input<typeof sitesOfOrderSchema>;
 type WalkInSlotsFilter = z.input<typeof walkInSlotsFilterSchema>;
 type WalkInCancellation = z.output<typeof walkInCancellationSchema>;
 

@@ -3,6 +3,7 @@ import { isStatedAbsence } from '../errors.js';
 import type { Transport } from '../http/http.js';
 import type { CallOptions } from '../http/calls.js';
 import { isScheduledForDeletion } from '../users.js';
+import { conditionSchema } from '../validation.js';
 import * as fields from '../fields.js';
 
 /* Makers of devices and apps, and a user's connections with them. Shapes come from docs/internals/lab-service.md. */
@@ -47,10 +48,12 @@ const providerConnectionSchema = z.looseObject({
 
 export type ProviderConnection = z.output<typeof providerConnectionSchema>;
 
-export interface ProviderFilter {
+export const providerFilterSchema = z.strictObject({
   /** One of the service's types of sources, of which there is no documented list. */
-  sourceType?: string;
-}
+  sourceType: conditionSchema,
+});
+
+export type ProviderFilter = z.input<typeof providerFilterSchema>;
 
 /** Every call rejects with a `ServiceError`. */
 export interface Providers {

@@ -5,7 +5,7 @@ import type { CallOptions } from '../http/calls.js';
 import * as fields from '../fields.js';
 import { orderSchema, type Order } from '../order/order.js';
 import { listByCursor } from '../http/paging.js';
-import { checkedRequest } from '../validation.js';
+import { checkedRequest, conditionSchema } from '../validation.js';
 
 /*
  * Results that the service could not match with an order by itself, and that somebody has to review (docs/internals/lab-service.md,
@@ -77,18 +77,20 @@ type AcceptRequest = z.input<typeof acceptRequestSchema>;
 type ResolveRequest = z.input<typeof resolveRequestSchema>;
 
 /** Narrows the list. Without `status` it has only what still waits for a decision. */
-export interface MatchReviewSearch {
+export const matchReviewSearchSchema = z.strictObject({
   /** `pending_customer_review`, `pending_ops_review`, `resolved`; the list grows. */
-  status?: string;
-  decisionCode?: string;
-  labSlug?: string;
+  status: conditionSchema,
+  decisionCode: conditionSchema,
+  labSlug: conditionSchema,
   /** Received on this day or later, YYYY-MM-DD in UTC. */
-  from?: string;
+  from: conditionSchema,
   /** Received on this day or earlier, YYYY-MM-DD in UTC. */
-  to?: string;
+  to: conditionSchema,
   /** A name or birth date: personal data, which travels in the address of the request. */
-  searchInput?: string;
-}
+  searchInput: conditionSchema,
+});
+
+export type MatchReviewSearch = z.input<typeof matchReviewSearchSchema>;
 
 interface PageOptions extends CallOptions {
   /** Entries per page; default 50, the documented default. */

@@ -29,7 +29,7 @@ import {
   type OrderRules,
 } from './requests.js';
 import { numberedPages } from '../http/paging.js';
-import { checkedRequest } from '../validation.js';
+import { checkedRequest, conditionSchema, conditionsSchema } from '../validation.js';
 
 export { orderSchema } from './order.js';
 export type { Order } from './order.js';
@@ -88,6 +88,25 @@ interface CreateOrderOptions extends CallOptions {
    */
   idempotencyKey?: string;
 }
+
+const momentSchema = z.date('must be a valid Date').exactOptional();
+
+/** The conditions of a search, at least one; a result must meet all that are given. */
+export const orderSearchSchema = z.strictObject({
+  /** Every order of the team, which must be requested explicitly. */
+  all: z.literal(true, 'must be true').exactOptional(),
+  userId: conditionSchema,
+  /** Low-level statuses of the service, for instance `awaiting_registration`; any of them. */
+  status: conditionsSchema,
+  /** `normal`, `abnormal` or `critical`; the list grows. */
+  interpretation: conditionSchema,
+  /** Created then or later. */
+  from: momentSchema,
+  /** Created then or earlier. */
+  to: momentSchema,
+});
+
+export type OrderSearch = z.input<typeof orderSearchSchema>;
 
 /** Narrows the list; the specification documents only `interpretation`, the rest is docs/internals/lab-service.md's. Timestamps are ISO 8601. */
 export interface OrderFilter {

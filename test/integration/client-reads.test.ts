@@ -281,7 +281,7 @@ test('coverage and service centres are read near a place and near an order, and 
   const near = await appointments.sites({ orderId: order.id, radius: 10 });
   expect(near).toMatchObject({ lab: 'invented-lab', centres: [{ site_code: 'PSC1' }, { site_code: 'PSC2' }] });
   await expect(appointments.sites({ orderId: order.id, zip: '1' } as never)).rejects.toBeInstanceOf(errors.ReadInvalid);
-  await expect(appointments.coverage({ zipCode: '1' })).rejects.toMatchObject({ name: 'RequestInvalid' });
+  await expect(appointments.coverage({ zipCode: '1' })).rejects.toMatchObject({ name: 'ReadInvalid' });
   expect(await appointments.cancellationReasons({ walkIn: true })).toMatchObject([{ name: 'Other' }]);
 });
 test('a backend needs one import for a user’s whole life', async () => {

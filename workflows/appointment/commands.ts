@@ -7,13 +7,14 @@ import {
   whyNobodyComes,
 } from '../../protocol/appointment/lifecycle.js';
 import type { OfActor } from '../../protocol/actor.js';
-import type {
-  AppointmentCancellation,
-  AppointmentRequest,
-  AppointmentState,
-  SlotChoice,
-  SlotQuestion,
-  Slots,
+import {
+  type AppointmentCancellation,
+  type AppointmentRequest,
+  type AppointmentState,
+  radii,
+  type SlotChoice,
+  type SlotQuestion,
+  type Slots,
 } from '../../protocol/appointment/messages.js';
 import { slotOf, isAtSlot } from '../../protocol/appointment/slots.js';
 import { settlingAfter } from '../../protocol/settling.js';
@@ -312,9 +313,6 @@ export function validateQuestion(run: AppointmentRun, question: SlotQuestion | u
   checkPlace(question ?? {});
   requireOpen(run.appointment);
 }
-
-/** The distances that the service searches in, in miles. */
-const radii: readonly unknown[] = [10, 20, 25, 50, 100];
 
 function checkPlace({ siteCodes, zipCode, radius }: SlotQuestion): void {
   const areSites = Array.isArray(siteCodes) && siteCodes.length >= 1 && siteCodes.length <= 3;

@@ -1,12 +1,13 @@
 import type { ApplicationFailure } from '@temporalio/workflow';
 import { codeRule, linkResultOf, readCode } from '../../protocol/link/link-report.js';
-import type {
-  CodeAnswer,
-  LinkRequest,
-  LinkState,
-  LinkUrl,
-  LinkOptions,
-  MfaCode,
+import {
+  type CodeAnswer,
+  type LinkOptions,
+  linkPageFaults,
+  type LinkRequest,
+  type LinkState,
+  type LinkUrl,
+  type MfaCode,
 } from '../../protocol/link/messages.js';
 import type { OfActor } from '../../protocol/actor.js';
 import type { LinkReport } from '../../protocol/link/link-report.js';
@@ -198,21 +199,9 @@ export function validateRequest(run: LinkRun, request: LinkRequest | undefined):
   checkOptions(newLink);
 }
 
-/** An absolute URL of any scheme, for apps too. */
-const urlPattern = /^[a-z][a-z0-9+.-]*:\S+$/i;
-
-/** No compiler checks the input of a backend in another language. */
-export function checkOptions({ redirectUrl, filterOnProviders, onError, onClose }: LinkOptions): void {
-  const isUrl = typeof redirectUrl === 'string' && urlPattern.test(redirectUrl);
-  if (redirectUrl != null && !isUrl) throw refuseField('redirectUrl', 'must be an absolute URL');
-  const areSlugs = (all: unknown) =>
-    Array.isArray(all) && all.length > 0 && all.every((slug) => typeof slug === 'string');
-  if (filterOnProviders != null && !areSlugs(filterOnProviders)) {
-    throw refuseField('filterOnProviders', 'must be a list of at least one provider');
-  }
-  for (const [field, value] of Object.entries({ onError, onClose })) {
-    if (value != null && value !== 'redirect') throw refuseField(field, "must be 'redirect'");
-  }
+export function checkOptions(page: LinkOptions): void {
+  const [fault] = linkPageFaults(page);
+  if (fault) throw refuseField(fault.field, fault.message);
 }
 
 export function validateReport(run: LinkRun, report: LinkReport): void {

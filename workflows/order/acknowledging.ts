@@ -1,11 +1,12 @@
 import { actorRule, isActor } from '../../protocol/actor.js';
 import { canonicalId, isReference } from '../../protocol/ids.js';
 import type { AcknowledgeCriticalResultCommand } from '../../protocol/order/messages.js';
-import type {
-  Acknowledgement,
-  AcknowledgementOutcome,
-  CriticalResultRecord,
-  OrderState,
+import {
+  type Acknowledgement,
+  type AcknowledgementOutcome,
+  acknowledgementOutcomes,
+  type CriticalResultRecord,
+  type OrderState,
 } from '../../protocol/order/state.js';
 import { refuse } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
@@ -32,12 +33,6 @@ export async function acknowledgeNow(run: KitOrderRun, given: AcknowledgeCritica
 function withOwnId(command: AcknowledgeCriticalResultCommand): AcknowledgeCriticalResultCommand {
   return { ...command, orderId: canonicalId(command.orderId) };
 }
-
-const acknowledgementOutcomes: readonly unknown[] = [
-  'confirmed',
-  'reached_no_readback',
-  'unable_to_reach',
-] satisfies AcknowledgementOutcome[];
 
 /** Enough to say who was reached and when; anything longer belongs in the product. */
 const longestNote = 2000;
@@ -81,7 +76,11 @@ function faultsOf({ orderId, alarm, by, outcome, note: text }: Record<string, un
     [isReference(orderId), 'orderId', 'must be the id of the order that has the critical result'],
     [alarm === undefined || typeof alarm === 'string', 'alarm', 'must be the id of a critical_result notification'],
     [isActor(by), 'by', actorRule],
-    [acknowledgementOutcomes.includes(outcome), 'outcome', `must be ${acknowledgementOutcomes.join(' or ')}`],
+    [
+      acknowledgementOutcomes.includes(outcome as AcknowledgementOutcome),
+      'outcome',
+      `must be ${acknowledgementOutcomes.join(' or ')}`,
+    ],
     [isNote, 'note', `must be a string of at most ${longestNote} characters`],
   ];
   return rules.flatMap(([holds, field, message]) => (holds ? [] : [{ field, message }]));

@@ -7,7 +7,7 @@ import type {
   ReplaceKitCommand,
   ResolveProblemCommand,
 } from '../../protocol/order/messages.js';
-import type { Decision, OrderAttention, OrderState } from '../../protocol/order/state.js';
+import { type Decision, decisions, type OrderAttention, type OrderState } from '../../protocol/order/state.js';
 import { activities, aheadOfBacklog } from '../activity-options.js';
 import { actorOf, isNotFound, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note, noteDecided, type Decided } from '../entity/journal.js';
@@ -93,7 +93,7 @@ export function replacement(run: KitOrderRun, given: ReplaceKitCommand): Checked
 export function resolution(run: KitOrderRun, given: ResolveProblemCommand): CheckedCommand {
   const { chain } = run;
   const { decision, insteadOf } = given ?? {};
-  if (!['wait', 'replace', 'abandon'].includes(decision)) {
+  if (!decisions.includes(decision)) {
     throw refuse('InvalidCommand', 'decision must be wait, replace or abandon');
   }
   requireOrderId(given);
