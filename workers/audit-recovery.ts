@@ -7,6 +7,7 @@ import { operatorCallName, operatorCalls } from '../protocol/operators/operator-
 import { resumeSignal, stopPlacingName } from '../protocol/placing-stop.js';
 import { labUserIdKey, withoutMemos } from '../protocol/search-attributes.js';
 import { isObject } from '../protocol/canonical-json.js';
+import { ofTaskQueue } from '../protocol/task-queues.js';
 import type { AuditEntry } from '../store/audit-trail.js';
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
@@ -14,13 +15,17 @@ type Failure = temporal.api.failure.v1.IFailure;
 type Payloads = temporal.api.common.v1.IPayloads;
 
 /**
- * The commands since a time, from the histories that Temporal still has, as `workflows/command-audit.ts` reported them: a worker that ended,
+ * The commands since a time, from the histories of a task queue that Temporal still has, as `workflows/command-audit.ts` reported them: a worker that ended,
  * or whose database was down for too long, may have lost them. What was refused before it was recorded is in no history.
  *
  * @param since ISO 8601
  */
-export async function* commandsInHistories(client: Client, since: string): AsyncGenerator<AuditEntry> {
-  const query = `ExecutionStatus = 'Running' OR CloseTime >= '${new Date(since).toISOString()}'`;
+export async function* commandsInHistories(
+  client: Client,
+  taskQueue: string,
+  since: string,
+): AsyncGenerator<AuditEntry> {
+  const query = `${ofTaskQueue(taskQueue)} AND (ExecutionStatus = 'Running' OR CloseTime >= '${new Date(since).toISOString()}')`;
   for await (const run of withoutMemos(client.workflow).list({ query })) {
     for (const entry of await commandsOf(client, run)) if (Date.parse(entry.at) >= Date.parse(since)) yield entry;
   }

@@ -56,10 +56,7 @@ export function startAuditWriter(program: string, { store, hashes, log, registry
   const oldest = () => batch[0] ?? waiting[0];
   const metrics =
     registry && observeAudit(registry, () => Math.max(0, Date.now() - Date.parse(oldest()?.at ?? '') || 0));
-  const lose = (rows: number): void => {
-    metrics?.lost(rows);
-    log.error({ rows }, 'rows of the audit trail are lost: the database did not take them');
-  };
+  const lost = lossesIn(log, metrics);
   const writeAll = async (): Promise<void> => {
     while (oldest()) {
       if (batch.length === 0) batch = waiting.splice(0, mostAtOnce);
@@ -80,6 +77,7 @@ export function startAuditWriter(program: string, { store, hashes, log, registry
       )
       .finally(() => {
         writing = undefined;
+        lost.report();
         if (oldest()) plan();
       }));
   const plan = (): void => {
@@ -93,7 +91,7 @@ export function startAuditWriter(program: string, { store, hashes, log, registry
   };
   return {
     record: (entry) => {
-      if (waiting.length >= mostWaiting) return lose(1);
+      if (waiting.length >= mostWaiting) return lost.add(1);
       waiting.push({ at: new Date().toISOString(), ...entry });
       plan();
     },
@@ -101,8 +99,23 @@ export function startAuditWriter(program: string, { store, hashes, log, registry
       const tooLong = new Promise((resolve) => setTimeout(resolve, lastAttemptMs).unref());
       await Promise.race([(async () => (await writing, write()))(), tooLong]);
       clearTimeout(timer);
-      const left = batch.length + waiting.length;
-      if (left > 0) lose(left);
+      lost.add(batch.length + waiting.length);
+      lost.report();
+    },
+  };
+}
+
+/** Counts lost rows at once, and reports those since the last line of the log in one. */
+function lossesIn(log: Writing['log'], metrics: ReturnType<typeof observeAudit> | undefined) {
+  let rows = 0;
+  return {
+    add: (more: number): void => {
+      metrics?.lost(more);
+      rows += more;
+    },
+    report: (): void => {
+      if (rows > 0) log.error({ rows }, 'rows of the audit trail are lost: the database did not take them');
+      rows = 0;
     },
   };
 }

@@ -34,6 +34,7 @@ interface Auditing {
   trail: AuditTrail;
   hashes: AuditHashes;
   receiptKey: KeyObject | undefined;
+  taskQueue: string;
   options: AuditOptions;
   /** Of `import`. */
   file: string;
@@ -54,13 +55,13 @@ export async function audit(
   [file = '']: readonly string[],
   terminal: Terminal,
 ): Promise<number> {
-  const { databaseUrl, auditKeys, receiptKey, warnings } = readAuditConfig();
+  const { databaseUrl, auditKeys, receiptKey, taskQueue, warnings } = readAuditConfig();
   for (const warning of warnings) terminal.err(`${warning}\n`);
   const store = await openStore({ databaseUrl, poolSize: 1 });
   try {
     return await commands[command]({
       out: (line) => terminal.out(`${line}\n`),
-      ...{ trail: store.audit, hashes: new AuditHashes(() => auditKeys), receiptKey, options, file },
+      ...{ trail: store.audit, hashes: new AuditHashes(() => auditKeys), receiptKey, taskQueue, options, file },
     });
   } finally {
     await store.close();
@@ -128,8 +129,9 @@ function jsonIn(line: string): unknown {
 /** Signed texts name their kind, so a receipt or exported heads do not pass as a checkpoint. */
 const kinds = { heads: 'labops audit heads', checkpoint: 'labops audit checkpoint' };
 
-async function verify({ out, trail, hashes, receiptKey, options }: Auditing): Promise<number> {
-  if (options.histories !== undefined) await recover({ out, trail, hashes }, options.histories);
+async function verify(auditing: Auditing): Promise<number> {
+  const { out, trail, hashes, receiptKey, options } = auditing;
+  if (options.histories !== undefined) await recover(auditing, options.histories);
   const checkpoint = await trail.checkpoint();
   const key = await publicKey(options.key, receiptKey, checkpoint !== undefined || options.heads !== undefined);
   const removed = checkpoint === undefined ? {} : chainsIn(checkpoint, kinds.checkpoint, key, 'The last checkpoint');
@@ -141,14 +143,18 @@ async function verify({ out, trail, hashes, receiptKey, options }: Auditing): Pr
   return faults.length === 0 ? 0 : 1;
 }
 
-async function recover({ out, trail, hashes }: Pick<Auditing, 'out' | 'trail' | 'hashes'>, since: string) {
+async function recover({ out, trail, hashes, taskQueue }: Auditing, since: string) {
   const [{ LabOperations }, { commandsInHistories }] = await Promise.all([
     import('../client/index.js'),
     import('./audit-recovery.js'),
   ]);
   const lab = await LabOperations.connect();
   try {
-    const { found, added } = await addAll({ trail, hashes }, 'history', commandsInHistories(lab.temporal, since));
+    const { found, added } = await addAll(
+      { trail, hashes },
+      'history',
+      commandsInHistories(lab.temporal, taskQueue, since),
+    );
     out(`${added} of ${found} commands were missing and are added`);
   } finally {
     await lab.close();

@@ -15,6 +15,7 @@ import {
 } from '../client/encryption/payload-codec.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import type { LiveKeys } from '../client/encryption/live-keys.js';
+import { isActor } from '../protocol/actor.js';
 import { auditHashes, type AuditWriter, startAuditWriter } from './audit-writer.js';
 import { liveKeys, undecryptedName } from './encryption.js';
 import { type CodecServerConfig, readCodecServerConfig } from './settings/config.js';
@@ -144,16 +145,17 @@ function routes(config: CodecServerConfig, log: Logger, serving: Serving): Fasti
         const converted = await (direction === 'encode'
           ? codec.encode(payloads, placeOf(request))
           : codec.decode(payloads));
-        const shown = direction === 'encode' ? converted : payloads.filter((_, n) => isReadable(converted[n]));
-        const facts = { payloads: converted.length, keyIds: keyIdsOf(shown) };
-        const { user } = userOf(config, request);
-        log.info({ direction, ...facts, ...(user !== undefined && { user }) }, 'converted');
+        const ours = direction === 'encode' ? converted : payloads.filter((_, n) => isReadable(converted[n]));
+        const encrypted = ours.filter(isEncrypted);
+        const facts = { payloads: converted.length, keyIds: [...new Set(encrypted.map(keyIdOf))] };
+        const subjects = [...new Set(encrypted.map(workflowIdOf))].filter((id) => id !== '');
+        const user = userOf(config, request);
+        log.info({ direction, ...facts, subjects, ...(user !== undefined && { user }) }, 'converted');
         audit?.record({
           action: `codec.${direction}`,
-          ...(user !== undefined && { actor: user }),
-          subjects: [...new Set(shown.map(workflowIdOf))].filter((id) => id !== ''),
-          outcome: 'done',
-          details: facts,
+          ...(isActor(user) && { actor: user }),
+          ...{ subjects, outcome: 'done' },
+          details: { ...facts, ...(user !== undefined && !isActor(user) && { user: 'not an id' }) },
         });
         return { payloads: converted.map(jsonOf) };
       },
@@ -233,22 +235,17 @@ function placeOf(request: FastifyRequest): NonNullable<Parameters<PayloadCodec['
   throw new Refused(400, 'The header X-Namespace is missing: what is encoded belongs to a namespace');
 }
 
-/** False for what takes the place of a payload that cannot be decrypted. */
+/** False for what takes the place of a payload that cannot be decrypted: the ids that it names may be any text. */
 function isReadable(converted: Payload | undefined): boolean {
   return converted?.metadata?.[undecryptedName] === undefined;
-}
-
-/** The keys of what was encrypted or decrypted, all of them this server's: another key's id may be any text. */
-function keyIdsOf(payloads: readonly Payload[]): string[] {
-  return [...new Set(payloads.filter(isEncrypted).map(keyIdOf))];
 }
 
 const longestUser = 200;
 
 /** Who asks, as the proxy says. */
-function userOf({ userHeader }: CodecServerConfig, { headers }: FastifyRequest): { user?: string } {
+function userOf({ userHeader }: CodecServerConfig, { headers }: FastifyRequest): string | undefined {
   const user = userHeader === undefined ? undefined : headers[userHeader.toLowerCase()];
-  return typeof user === 'string' ? { user: user.slice(0, longestUser) } : {};
+  return typeof user === 'string' ? user.slice(0, longestUser) : undefined;
 }
 
 /** A digest has the same length whatever is given, as the comparison requires. */

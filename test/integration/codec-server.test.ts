@@ -41,7 +41,7 @@ const json = ({ metadata, data }: Payload) => ({
 const secrets = [{ receiver_name: 'Testperson Imaginary' }, 'Nowhereville'].map((value) =>
   defaultPayloadConverter.toPayload(value),
 );
-const encrypted = async () => (await codec.encode(secrets)).map(json);
+const encrypted = async (place?: Parameters<typeof codec.encode>[1]) => (await codec.encode(secrets, place)).map(json);
 
 async function post(url: string, body: unknown, headers: Record<string, string> = {}) {
   const response = await fetch(url, {
@@ -217,9 +217,12 @@ describe('access to the codec server', () => {
   });
 });
 
-test('each request that is converted is a line of the log: who asked, what, how many and with which keys', async () => {
+test('each request that is converted is a line of the log: who asked, what, how many, of which workflow and with which keys', async () => {
   const url = await serve({ CODEC_USER_HEADER: 'X-Forwarded-User' });
-  const payloads = [...(await encrypted()), json(defaultPayloadConverter.toPayload(1))];
+  const place = { type: 'workflow', namespace: 'default', workflowId: 'kit-order/invented' } as const;
+  const forged = { ...defaultPayloadConverter.toPayload(1).metadata, 'workflow-id': Buffer.from('Invented Person') };
+  const plain = json({ ...defaultPayloadConverter.toPayload(1), metadata: forged });
+  const payloads = [...(await encrypted(place)), plain];
   await post(`${url}/decode`, { payloads }, { 'x-forwarded-user': 'nurse-7' });
   await post(`${url}/decode`, { payloads: [] });
   // A key that is not here may have any name, which is not for the log.
@@ -231,7 +234,7 @@ test('each request that is converted is a line of the log: who asked, what, how 
   const converted = lines.map((line) => JSON.parse(line) as { msg: string }).filter(({ msg }) => msg === 'converted');
   const keyIds = [keys.split(':', 1)[0]];
   expect(converted).toMatchObject([
-    { direction: 'decode', payloads: 3, keyIds, user: 'nurse-7' },
+    { direction: 'decode', payloads: 3, keyIds, subjects: ['kit-order/invented'], user: 'nurse-7' },
     { payloads: 0, keyIds: [] },
     { payloads: 1, keyIds: [] },
   ]);

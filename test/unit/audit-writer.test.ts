@@ -28,8 +28,11 @@ function writing() {
     get: () => Promise.resolve({ audit } as unknown as HealthDataStore),
     close: () => Promise.resolve(),
   };
-  const lines: { msg: string }[] = [];
-  const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line) as { msg: string }) });
+  const lines: { msg: string; rows?: number }[] = [];
+  const log = pino(
+    {},
+    { write: (line: string) => void lines.push(JSON.parse(line) as { msg: string; rows?: number }) },
+  );
   const registry = new Registry();
   const hashes = new AuditHashes(() => [{ id: 'k', key: createSecretKey(randomBytes(32)) }]);
   const writer = startAuditWriter('test', { store, hashes, log, registry });
@@ -58,6 +61,12 @@ test.each(['down', 'hanging'] as const)(
     expect(await shown('labops_audit_lost_total')).toBe(100);
     expect(await shown('labops_audit_waiting_seconds')).toBeGreaterThanOrEqual(60);
     expect(written).toEqual([]);
+    const lost = () => lines.filter(({ msg }) => msg.includes('are lost')).map(({ rows }) => rows);
+    expect(lost(), 'the next attempt says it').toEqual([]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    if (state === 'hanging') void writer.close();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(lost(), 'in one line').toEqual([state === 'hanging' ? 10_101 : 100]);
     if (state === 'hanging') return;
     expect(lines.filter(({ msg }) => msg.includes('cannot be written yet'))).toHaveLength(1);
     database.state = 'up';

@@ -141,6 +141,8 @@ const audit = {
   auditKeys: 'AUDIT_KEYS',
   /** Signs heads and checkpoints. */
   receiptKey: 'RECEIPT_KEY',
+  /** Of the workers whose histories `--histories` reads. */
+  taskQueue: 'TASK_QUEUE',
 } as const;
 
 /** Of the user who owns the tables: the other processes need not know it. */

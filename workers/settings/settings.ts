@@ -392,7 +392,7 @@ export const settings = {
     .optional()
     .meta({
       description: 'name the header in which a proxy says who asks, for instance X-Forwarded-User: the log shows it',
-      more: 'The proxy must replace what callers send in it.',
+      more: 'The proxy must replace what callers send in it. The audit trail has it if it is an id in the form of an actor, not an address or a name.',
       without: 'the log does not say who asked',
     }),
   HEALTH_DATA_DIRECTORY: z.string().optional().meta({
