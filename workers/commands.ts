@@ -73,7 +73,7 @@ function auditCommands(audit: Command, run: (name: AuditCommand, command: Comman
     )
     .option(
       '--histories <time>',
-      'first add the commands since this time that only Temporal has, as its settings and keys let it read',
+      'first add the commands since this time of the workflows of TASK_QUEUE that only Temporal has, as its settings and keys let it read',
       isoTime,
     )
     .option('--key <file>', 'the public key of RECEIPT_KEY, in PEM, if RECEIPT_KEY is not set');

@@ -31,9 +31,12 @@ beforeAll(async () => {
 });
 const lab = stack({ encryptionKeys, worker });
 
-const labopsAudit = (...args: string[]) =>
+const labopsAudit = (...args: string[]) => labopsAuditWith({}, ...args);
+
+const labopsAuditWith = (env: Record<string, string>, ...args: string[]) =>
   labopsProcess(lab, ['audit', ...args], {
     env: {
+      ...env,
       ...{ DATABASE_URL: as('lab_auditor', place).databaseUrl, AUDIT_KEYS: auditKeys },
       LABOPS_ENCRYPTION_KEYS: encryptionKeys,
     },
@@ -123,6 +126,9 @@ describe.skipIf(postgres === undefined)('what the trail has lost', () => {
     await expect(nurse.rejectedEvents.discard('17', 'invented')).rejects.toThrow('HEALTH_DATA');
     await expect.poll(async () => (await added(before))?.[1], patience).toBe('6');
     expect(await added(begun)).toMatchObject(['0', expect.anything()]);
+    const elsewhere = { TASK_QUEUE: 'an-invented-queue' };
+    const { stdout } = await labopsAuditWith(elsewhere, 'verify', '--histories', begun.toISOString());
+    expect(stdout).toMatch(/^0 of 0 commands were missing/);
     expect((await rowsOf(userId)).toSorted()).toEqual(
       [
         'doctor-3 kitOrder.resolveProblem NothingToResolve',
