@@ -189,6 +189,8 @@ function read(walk: Walk, event: OrderEvent): void {
   if (isUnderstood(parts)) move(walk, parts, event.at);
   if (registrations.includes(parts.low)) register(walk, parts.low, event.at);
   if (parts.low === 'draw_completed') walk.drawnAt = event.at;
+  else if (parts.low.startsWith('appointment_')) delete walk.drawnAt;
+  if (parts.low === 'failure_to_deliver_to_customer') walk.imported = false;
   if (parts.low === 'awaiting_registration') walk.awaitsRegistration = !walk.registered;
   if (isProblem(event.status)) walk.problem = problemAfter(walk.problem, event);
   else if (isUnderstood(parts)) delete walk.problem;

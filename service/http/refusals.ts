@@ -20,7 +20,8 @@ const longestRetryAfterMs = 24 * 60 * 60 * 1000;
  * The documentation gives no status and no code for a closed beta, nor for the most reports that a sandbox reads; these are the words that
  * its sentences use.
  */
-const closedBetaPattern = /closed.beta|not enabled|not supported yet for your team|upgrade your contract/i;
+const closedBetaPattern = /closed.beta|not enabled|not supported yet for your team/i;
+const fullSandboxPattern = /limited to \d+ reports/i;
 
 type Failure = CallFacts & { status: number };
 
@@ -37,11 +38,13 @@ export function refusalError(
   const refusal = readRefusal(body, secrets);
   const { status } = call;
   // Some features answer 503 while they are off for the team: that does not pass by itself.
-  if ((status < 500 || status === 503) && isClosedBeta(refusal)) return new FeatureNotEnabled(call, refusal);
+  if (status === 503 && isClosedBeta(refusal)) return new FeatureNotEnabled(call, refusal);
+  if (fullSandboxPattern.test(refusal.sentence ?? '')) return new FeatureNotEnabled(call, refusal);
   // 408 comes from something in front of the service that gave up waiting, 425 says that it is too early: both pass by themselves, like a 5xx.
   if (status >= 500 || status === 408 || status === 425)
     return new ServiceUnavailable(call, refusal, retryAfterMs(retryAfter));
   if (status === 429) return new TooManyRequests(call, refusal, retryAfterMs(retryAfter));
+  if (isClosedBeta(refusal)) return new FeatureNotEnabled(call, refusal);
   if (status === 404) return new NotFound(call, refusal);
   if (status === 401 || status === 403) return new Unauthorized(call, refusal);
   return new ServiceRefused(call, refusal);

@@ -110,7 +110,7 @@ function announceEvent(chain: Chain, order: ChainOrder, event: OrderEvent, befor
   if (top === 'completed' && !(isCorrected && wasResultKnown(order, event, before)))
     enqueue(chain, { ...head('result'), type: 'result', data });
   if (isCorrected) enqueue(chain, { ...head('correction'), type: 'correction', data });
-  else if (isPartial(event, before)) {
+  else if (top !== 'completed' && isPartial(event, before)) {
     enqueue(chain, { ...head('partial_results'), type: 'partial_results', data: { status: event.status, ...data } });
   }
   if (top === 'cancelled') {

@@ -145,10 +145,8 @@ function phaseDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
   // An import has no kit to ship, and its sample is at the lab or on its way there.
   if (isAwaitedImport(order)) return [resultsDeadline(chain, order, standing.placedAt)];
   if (!isKit(order)) {
-    // A date for the results says that the sample was taken, too.
-    const isTaken = standing.drawnAt !== undefined || order.greatest.resultsBy !== undefined;
     const since = standing.drawnAt ?? standing.last?.at;
-    return [isTaken ? resultsDeadline(chain, order, since) : collectionDeadline(chain, order)];
+    return [isTaken(order) ? resultsDeadline(chain, order, since) : collectionDeadline(chain, order)];
   }
   switch (standing.phase) {
     case 'preparing':
@@ -196,6 +194,11 @@ function resultsDeadline(chain: Chain, order: ChainOrder, since: string | undefi
 /** When a date is over everywhere on earth, in milliseconds since the epoch: its time zone is not documented. */
 function endOfDate(date = ''): number {
   return Date.parse(`${date}T00:00:00Z`) + 36 * hour;
+}
+
+/** A visit took the sample. A date for the results says so, too. */
+export function isTaken({ standing, greatest }: ChainOrder): boolean {
+  return standing.drawnAt !== undefined || greatest.resultsBy !== undefined;
 }
 
 /** Imported, and not moved since. */

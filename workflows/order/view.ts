@@ -41,6 +41,7 @@ import {
   isAwaitedImport,
   isKeyOfReminder,
   isKit,
+  isTaken,
   shipsKit,
   isReminder,
   type Deadline,
@@ -189,7 +190,7 @@ export function waitingOf(chain: Chain): Waiting {
 }
 
 function whatFor(chain: Chain, current: ChainOrder, limit: Deadline | undefined): string {
-  const { phase, problem, deliveredAt, drawnAt } = current.standing;
+  const { phase, problem, deliveredAt } = current.standing;
   const reservation = replacementOf(chain, current.orderId);
   if (limit?.name === 'redraw') return 'the next order';
   // A replacement that could not be ordered is still needed.
@@ -203,8 +204,10 @@ function whatFor(chain: Chain, current: ChainOrder, limit: Deadline | undefined)
   }
   if (problem) return phase === 'at_lab' ? 'the lab to continue with the sample' : 'the problem in transit to clear';
   if (phase === 'awaiting_registration' && deliveredAt === undefined) return 'the kit to be shipped and registered';
-  if (isAwaitedImport(current) || (phase === 'collecting_sample' && drawnAt !== undefined)) return waitedFor.at_lab;
-  return phase === 'preparing' && !isKit(current) ? waitedFor.collecting_sample : waitedFor[phase];
+  if (isAwaitedImport(current)) return waitedFor.at_lab;
+  const isVisit = !isKit(current) && (phase === 'preparing' || phase === 'collecting_sample');
+  if (isVisit) return isTaken(current) ? waitedFor.at_lab : waitedFor.collecting_sample;
+  return waitedFor[phase];
 }
 
 /** The case file that the Web UI shows, in Markdown: where the order is, what it waits for, and what happened. */

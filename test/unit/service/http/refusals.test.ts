@@ -128,7 +128,10 @@ describe('status', () => {
     [400, { error: 'Bad Request', message: 'Portal links are not enabled for this team' }],
     [404, { detail: 'Portal links are not enabled' }],
     [422, { detail: { error_message: 'Closed beta' } }],
-    [429, { detail: 'Parsing is limited to 300 reports. Please upgrade your contract to continue.' }],
+    [
+      429,
+      { detail: 'Sandbox lab report parsing is limited to 300 reports. Please upgrade your contract to continue.' },
+    ],
   ])('means a team that is not enabled for status %i and body %j', async (status, body) => {
     const error = await refusedWith({ status, body });
     expect(error).toBeInstanceOf(FeatureNotEnabled);
