@@ -1,7 +1,8 @@
-import { type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
+import type { ConnectionLike } from '@temporalio/client';
 import { isObject } from '../../protocol/canonical-json.js';
 import { ofTaskQueue } from '../../protocol/task-queues.js';
 import { isCalendarDate } from '../../service/timestamps.js';
+import { code, hasCode } from '../temporal-errors.js';
 import { isEncrypted, keyIdOf } from './payload-codec.js';
 
 /** The traces of one key in the histories that Temporal has. Times are ISO 8601 in UTC. */
@@ -107,7 +108,7 @@ async function timesOfKeys(
       })
       .catch((error: unknown) => {
         // A deletion has erased it since it was listed.
-        if (isGrpcServiceError(error) && error.code === notFound) return undefined;
+        if (hasCode(error, code.notFound)) return undefined;
         throw error;
       });
     for (const { eventTime, userMetadata: _summary, ...event } of page?.history?.events ?? []) {
@@ -118,9 +119,6 @@ async function timesOfKeys(
   } while (nextPageToken && nextPageToken.length > 0);
   return times;
 }
-
-/** gRPC's number of NOT_FOUND. */
-const notFound = 5;
 
 /** A payload may be anywhere in an event. */
 function* keysIn(value: unknown): Generator<string> {

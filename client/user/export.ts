@@ -108,7 +108,10 @@ async function contentOf(temporal: Client, payloads: Payload[]): Promise<unknown
   }
 }
 
-/** No state has any; a link's input does in a later run, which begins with all that the link knows. */
+/**
+ * An export is handed on, and what it holds must open nothing. Only what was sent can hold a credential, because no workflow shows one in its
+ * state: a code that a person typed, and a link's token, with which its later runs begin.
+ */
 export function withoutCredentials(what: string, content: unknown): unknown {
   if (what === submitMfaCodeUpdate.name) return {};
   const isCredential = (name: string, value: unknown): boolean =>
