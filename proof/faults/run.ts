@@ -125,8 +125,11 @@ async function playOne(
   }
 }
 
+/** With its causes: what the server itself said. */
 function describe(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? '' : ` (${describe(error.cause)})`;
+  return `${error.name}: ${error.message}${cause}`;
 }
 
 const reconcileEveryMs = 15_000;
