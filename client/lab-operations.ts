@@ -36,7 +36,7 @@ import { UndeliveredNotifications } from './notifications/undelivered.js';
 import { UserOperations } from './user/users.js';
 import { withIdentityOf, withPayloadLimit } from './payload-limit.js';
 import { addressAndWay, throughProxy, reconnection } from './temporal-connection.js';
-import { connectionFault } from './reachability.js';
+import { connectionFault, isFinalFault } from './reachability.js';
 import { PlacingOperations } from './operators/placing.js';
 import { RejectedEventOperations } from './operators/rejected-events.js';
 import { ReportOperations } from './report/reports.js';
@@ -99,6 +99,11 @@ export interface ConnectOptions extends LabOperationsOptions {
   tls?: NonNullable<ConnectionOptions['tls']>;
   /** Who calls, as histories show it: an opaque name of a program or a role. Default: the actor, else the SDK's, process and host. */
   identity?: string;
+  /**
+   * An address that refuses the connection, or whose name cannot be found, ends the attempt at once, as a person at a shell wants it.
+   * Default false: it is tried again until the time is up, as a service that starts beside Temporal needs it.
+   */
+  refusalIsFinal?: boolean;
 }
 
 /** The SDK's default. */
@@ -212,12 +217,14 @@ export class LabOperations {
     if (!keys && encryption === 'required') throw new EncryptionKeysMissing(encryptionRequired);
     const { address = 'localhost:7233' } = connectionOptions;
     const reached = throughProxy({ ...connectionOptions, ...reconnection, address, connectTimeout });
-    const connection = await Connection.connect(reached).catch(async (error: unknown) => {
+    const refusal = options.refusalIsFinal === true ? connectionFault(connectionOptions, connectTimeout) : undefined;
+    const attempts = [Connection.connect(reached), ...(refusal ? [rejectionBy(refusal)] : [])];
+    const connection = await Promise.race(attempts).catch(async (error: unknown) => {
       keys?.stop();
       if (error instanceof TemporalSettingInvalid) throw error;
       const endpoint = { address: addressAndWay(address), namespace };
       const known = temporalErrorOf(error, endpoint);
-      throw known ?? noAnswerFromTemporal(endpoint, error, '', await connectionFault(connectionOptions));
+      throw known ?? noAnswerFromTemporal(endpoint, error, '', await (refusal ?? connectionFault(connectionOptions)));
     });
     const temporal = new Client({
       connection,
@@ -283,6 +290,13 @@ export class LabOperations {
     await this.#calls.abandoned.settled();
     await this.#closeConnection();
   }
+}
+
+/** Rejects if the fault is final, and never settles otherwise. */
+async function rejectionBy(refusal: Promise<string | undefined>): Promise<never> {
+  const fault = await refusal;
+  if (isFinalFault(fault)) throw new Error(fault);
+  return new Promise(() => undefined);
 }
 
 /** Follows a source that can change: a function or a file. @throws KeyRingInvalid */

@@ -27,14 +27,14 @@ const greeting = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0
  * The reason why no connection to Temporal succeeds; undefined if one does. The SDK's client says only that time is up, and its native
  * core prints the inside of its libraries, so this takes the same steps again: the proxy, the host, TLS and the certificates.
  */
-export async function connectionFault({
-  address = '127.0.0.1:7233',
-  tls,
-  apiKey,
-}: Described): Promise<string | undefined> {
+export async function connectionFault(
+  { address = '127.0.0.1:7233', tls, apiKey }: Described,
+  longestMs = enoughMs,
+): Promise<string | undefined> {
   // As the SDK decides it: a key is sent by TLS unless the settings say otherwise.
   const usesTls = tls ?? apiKey !== undefined;
-  const signal = AbortSignal.timeout(enoughMs);
+  const limitMs = Math.min(enoughMs, longestMs);
+  const signal = AbortSignal.timeout(limitMs);
   const opened: Socket[] = [];
   const open = async (): Promise<Socket> => {
     const socket = await reach(address, signal);
@@ -51,10 +51,15 @@ export async function connectionFault({
     const withTls = encrypted(await open(), address, { rejectUnauthorized: false }, signal);
     return (await succeeds(withTls)) ? 'the server uses TLS' : 'the server does not answer';
   } catch (error) {
-    return signal.aborted ? `no answer within ${enoughMs / 1000} seconds` : reasonIn(error);
+    return signal.aborted ? `no answer within ${limitMs / 1000} seconds` : reasonIn(error);
   } finally {
     for (const socket of opened) socket.destroy();
   }
+}
+
+/** True if a fault does not pass within seconds: nobody listens there, or there is no such name. */
+export function isFinalFault(fault: string | undefined): boolean {
+  return /\b(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)\b/.test(fault ?? '');
 }
 
 async function reach(address: string, signal: AbortSignal): Promise<Socket> {

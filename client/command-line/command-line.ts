@@ -73,7 +73,7 @@ export class CommandLine {
     try {
       progress.say('connecting');
       const deadline = timeout ?? (patience === 'endless' ? 'none' : patience);
-      const lab = await this.connect({ ...options, deadline });
+      const lab = await this.connect({ ...options, deadline, refusalIsFinal: true });
       progress.say('waiting for the answer');
       const watching = timeout === undefined ? {} : { deadline: timeout };
       await closing(lab, this.noticing(lab, work({ lab, progress, watching })));

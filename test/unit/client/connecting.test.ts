@@ -92,3 +92,13 @@ test.each(['my host', 'http://temporal.invalid:7233', ''])('the address %j is re
   const refused = LabOperations.connect({ address });
   await expect(refused).rejects.toThrow(new errors.TemporalSettingInvalid('is not host:port', 'address'));
 });
+
+test.each(['127.0.0.1:1', 'nowhere..invalid:7233'])(
+  'if a refusal is final, %s is not tried again, though the connection could still succeed',
+  async (address) => {
+    connecting().mockReturnValue(new Promise(() => undefined));
+    const refused = LabOperations.connect({ address, refusalIsFinal: true });
+    await expect(refused).rejects.toThrow(errors.TemporalUnreachable);
+    await expect(refused).rejects.toThrow(/ECONNREFUSED|ENOTFOUND/);
+  },
+);

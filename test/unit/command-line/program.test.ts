@@ -578,7 +578,7 @@ test('the flags of the connection reach it, in the words of `temporal`', async (
   const flags = '--address temporal.invalid:7233 --namespace labs --identity night-shift --timeout 2s';
   expect((await labops(`orders list ${flags}`, new RecordedTerminal(), connect)).code).toBe(1);
   const connection = { address: 'temporal.invalid:7233', namespace: 'labs', identity: 'night-shift' };
-  expect(given).toEqual([{ ...connection, taskQueue: 'lab-operations', deadline: '2s' }]);
+  expect(given).toEqual([{ ...connection, taskQueue: 'lab-operations', deadline: '2s', refusalIsFinal: true }]);
 });
 
 describe('who calls', () => {
