@@ -5,7 +5,6 @@ export {
   CallTooLarge,
   EncryptionKeysMissing,
   EncryptionRequired,
-  FeatureNotEnabled,
   NoWorker,
   PlacingStopped,
   ReadInvalid,
@@ -121,6 +120,7 @@ export { ProxyInvalid } from '../service/http/proxy.config.js';
 export {
   AnswerLost,
   AnswerUnreadable,
+  FeatureNotEnabled,
   NotFound,
   RequestInvalid,
   ServiceError,

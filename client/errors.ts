@@ -16,6 +16,7 @@ import {
   misconfigured,
   unavailable,
 } from '../service/lab-operations-error.js';
+import { FeatureNotEnabled } from '../service/errors.js';
 import { encryptedEncoding } from './encryption/payload-codec.js';
 
 /*
@@ -27,12 +28,6 @@ import { encryptedEncoding } from './encryption/payload-codec.js';
 export class ServiceAccessDenied extends misconfigured(
   'ServiceAccessDenied',
   "Check the worker's SERVICE_API_KEY, SERVICE_BRAND and SERVICE_BASE_URL.",
-) {}
-
-/** The team is not enabled for this feature of the lab service. */
-export class FeatureNotEnabled extends misconfigured(
-  'FeatureNotEnabled',
-  'Ask the operator of the lab service to enable it for the team.',
 ) {}
 
 /** The lab service could not be reached or did not answer in time. Nothing is lost. */
@@ -175,10 +170,19 @@ export interface ErrorMap {
   interrupted: new (message: string) => LabOperationsError;
 }
 
+/** As a worker passes it on: the message begins with the method and the path of its call. */
+class FeatureNotEnabledForWorker extends FeatureNotEnabled {
+  constructor(message: string, { status = 403, ...refusal }: Partial<FailureDetails> = {}) {
+    const [, method = '', path = ''] = /^([A-Z]+) (\/\S*)/.exec(message) ?? [];
+    super({ method, path, status }, { fields: [], ...refusal });
+    this.message = message;
+  }
+}
+
 /** The same for every area. */
 const commonRefusals: Readonly<Record<string, RefusalClass>> = {
   Unauthorized: ServiceAccessDenied,
-  FeatureNotEnabled,
+  FeatureNotEnabled: FeatureNotEnabledForWorker,
   EncryptionRequired,
   PlacingStopped,
   ServiceUnavailable: ServiceDown,

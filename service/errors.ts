@@ -122,7 +122,7 @@ export class Unauthorized extends misconfigured(
   ServiceRefused,
 ) {}
 
-/** The team is not enabled for this endpoint (closed beta), whatever the status: the service's operator has to enable it. */
+/** The team is not enabled for this endpoint (closed beta), whatever the status. A worker's commands reject with it, too. */
 export class FeatureNotEnabled extends misconfigured(
   'FeatureNotEnabled',
   'Ask the operator of the lab service to enable it for the team.',

@@ -1,6 +1,7 @@
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { LostUpload } from '../../protocol/report/submission-messages.js';
-import { invalid, notFound, refused } from '../../service/lab-operations-error.js';
+import { isFinal } from '../../protocol/report/lifecycle.js';
+import { type ErrorKind, invalid, notFound, refused, unavailable } from '../../service/lab-operations-error.js';
 import { type ErrorMap } from '../errors.js';
 
 /** Temporal knows no report with this reference or job id. It may be older than the namespace's retention. */
@@ -62,8 +63,23 @@ export class ReportSubmissionCancelled extends refused(
 /** The report has ended, or its job is no longer followed. */
 export class ReportEnded extends refused('ReportEnded', "Look at the report's state.") {}
 
-/** The lab service shows no biomarkers of the report: it is not read yet, or could not be read. */
-export class ReportNotRead extends refused('ReportNotRead', "Look at the report's state: it says which.") {}
+/** The lab service shows no biomarkers of the report: it is not read yet (`unavailable`), or could not be read (`refused`). */
+export class ReportNotRead extends unavailable(
+  'ReportNotRead',
+  'Ask again once the report is `completed`; if it has `failed`, submit a better file.',
+) {
+  /** The parsing job's status, as the lab service writes it. */
+  readonly jobStatus: string | undefined;
+
+  constructor(jobId: string, jobStatus: string | undefined) {
+    super(`Parsing job ${jobId} has no biomarkers: it is ${jobStatus ?? 'unknown'}`);
+    this.jobStatus = jobStatus;
+  }
+
+  override get kind(): ErrorKind {
+    return isFinal(this.jobStatus) ? 'refused' : super.kind;
+  }
+}
 
 /** The report's workflow was terminated, timed out or was cancelled by an operator; the message says which. */
 export class ReportInterrupted extends refused(

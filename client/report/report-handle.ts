@@ -96,7 +96,7 @@ export class ReportHandle {
     return this.#access.calls.call(reportCalls.reading, options, async (call) => {
       const jobId = await this.submitted(call);
       const { status, data } = await call.service((abort) => service.reports.getJob(jobId, abort));
-      if (data == null) throw new ReportNotRead(`Parsing job ${jobId} has no biomarkers: it is ${status ?? 'unknown'}`);
+      if (data == null) throw new ReportNotRead(jobId, status ?? undefined);
       return data.results;
     });
   }
