@@ -91,9 +91,15 @@ export function isDeadlineError(error: unknown): boolean {
 
 /** Temporal did not answer in time, or could not be reached: another attempt may succeed, and this one may have arrived. */
 export function isPassing(error: unknown): boolean {
-  const cause = error instanceof TemporalUnreachable ? error.cause : error;
-  const grpcError = grpcErrorOf(cause);
-  return isDeadlineError(cause) || (grpcError !== undefined && isRetryableError(grpcError));
+  const grpcError = grpcErrorOf(error);
+  const isRetryable = grpcError !== undefined && isRetryableError(grpcError);
+  return error instanceof TemporalUnreachable || isDeadlineError(error) || isRetryable;
+}
+
+/** The server's word that it does not find the namespace; `whyNamespaceUnknown` finds out if that is so. */
+export function isNamespaceUnknown(error: unknown): boolean {
+  const cause = error instanceof Error && error.cause instanceof NamespaceNotFoundError ? error.cause : error;
+  return cause instanceof NamespaceNotFoundError || /^namespace .*not found/i.test(grpcErrorOf(error)?.details ?? '');
 }
 
 /**
@@ -104,10 +110,8 @@ export function isPassing(error: unknown): boolean {
 export function temporalErrorOf(error: unknown, endpoint: Endpoint, underWay = ''): LabOperationsError | undefined {
   const { address, namespace } = endpoint;
   const options = { cause: error };
-  const namespaceError = error instanceof Error && error.cause instanceof NamespaceNotFoundError ? error.cause : error;
   const grpcError = grpcErrorOf(error);
-  const isUnknownNamespace = grpcError !== undefined && /^namespace .*not found/i.test(grpcError.details);
-  if (namespaceError instanceof NamespaceNotFoundError || isUnknownNamespace) {
+  if (isNamespaceUnknown(error)) {
     const message = `Temporal at ${address} has no namespace ${namespace}: create it, or correct TEMPORAL_NAMESPACE`;
     return new TemporalRefused(sentences(message, underWay), options);
   }
@@ -146,6 +150,14 @@ export function noAnswerFromTemporal(
 ): TemporalUnreachable {
   const reason = whyUnreachable(fault ?? grpcErrorOf(error)?.details ?? 'no answer');
   return unreachable(`Temporal cannot be reached at ${address} ${reason}`, underWay, error);
+}
+
+/** The namespace exists; only the server's look-up has failed. */
+export function namespaceNotLookedUp({ address, namespace }: Endpoint, cause: unknown): TemporalUnreachable {
+  const remedy = 'call again later; the log of the server says why its database did not answer';
+  return new TemporalUnreachable(`Temporal at ${address} could not look up its namespace ${namespace}: ${remedy}`, {
+    cause,
+  });
 }
 
 function unreachable(message: string, underWay: string, cause: unknown): TemporalUnreachable {

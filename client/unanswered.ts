@@ -9,6 +9,7 @@ import {
   grpcErrorOf,
   isDeadlineError,
   isWithoutPoller,
+  namespaceNotLookedUp,
   noAnswerFromTemporal,
   temporalErrorOf,
 } from './temporal-errors.js';
@@ -63,6 +64,28 @@ export async function whyUnanswered(calls: TemporalAccess, call: OneCall, error:
     return isDeadlineError(failed)
       ? noAnswerFromTemporal(endpoint, error, sentence)
       : (temporalErrorOf(failed, endpoint, sentence) ?? timedOut());
+  } finally {
+    probe.end();
+  }
+}
+
+/**
+ * Says if the namespace does not exist: a server whose database fails says the same of one that does (getNamespaceByNamePersistence
+ * in its source; seen after a restart). Asked for the namespace itself, it tells the two apart.
+ */
+export async function whyNamespaceUnknown(
+  calls: TemporalAccess,
+  error: unknown,
+): Promise<LabOperationsError | undefined> {
+  const { client } = calls;
+  const endpoint = endpointOf(client);
+  const probe = new OneCall(calls, '', diagnosisMs);
+  try {
+    await probe.run(() => client.workflowService.describeNamespace({ namespace: endpoint.namespace }));
+    return namespaceNotLookedUp(endpoint, error);
+  } catch (failed) {
+    if (isDeadlineError(failed)) return namespaceNotLookedUp(endpoint, error);
+    return temporalErrorOf(isDenied(failed) ? error : failed, endpoint);
   } finally {
     probe.end();
   }

@@ -5,8 +5,15 @@ import { millisecondsOf, usualDeadline, type CallOptions, type Deadline } from '
 import { LabOperationsError } from '../service/lab-operations-error.js';
 import { toClientError, type ErrorMap } from './errors.js';
 import { type TemporalAccess, OneCall } from './one-call.js';
-import { endpointOf, isDeadlineError, isPassing, isWithoutPoller, temporalErrorOf } from './temporal-errors.js';
-import { pollersOf, whyUnanswered } from './unanswered.js';
+import {
+  endpointOf,
+  isDeadlineError,
+  isNamespaceUnknown,
+  isPassing,
+  isWithoutPoller,
+  temporalErrorOf,
+} from './temporal-errors.js';
+import { pollersOf, whyNamespaceUnknown, whyUnanswered } from './unanswered.js';
 
 /*
  * The one way of the client to Temporal. Every public method makes one `call`: whatever it does inside ends by one
@@ -132,6 +139,7 @@ export class TemporalCalls implements TemporalAccess {
     if (isDeadlineError(error) || isWithoutPoller(error)) return whyUnanswered(this, call, error);
     const known = toClientError(error, errors);
     if (known !== error) return known;
+    if (isNamespaceUnknown(error)) return whyNamespaceUnknown(this, error);
     // A request that Temporal refused was not carried out.
     const sentence = isPassing(error) ? call.underWay : '';
     return temporalErrorOf(error, endpointOf(this.client), sentence) ?? causeOfOurs(error);

@@ -7,6 +7,8 @@ import { Client, Connection, type ClientOptions } from '@temporalio/client';
 export interface GrpcStatus {
   code: number;
   details: string;
+  /** A `google.rpc.Status`, which names the failure's type. */
+  failure?: Uint8Array;
 }
 
 /**
@@ -26,11 +28,10 @@ export async function clientAnsweredWith(
     const given = answer(path.slice(path.lastIndexOf('/') + 1));
     if (given === 'silence') return;
     if (given && 'code' in given) {
-      const { code, details } = given;
-      stream.respond(
-        { ...head, 'grpc-status': code, 'grpc-message': encodeURIComponent(details) },
-        { endStream: true },
-      );
+      const { code, details, failure } = given;
+      const type = failure && { 'grpc-status-details-bin': Buffer.from(failure).toString('base64') };
+      const status = { 'grpc-status': code, 'grpc-message': encodeURIComponent(details), ...type };
+      stream.respond({ ...head, ...status }, { endStream: true });
       return;
     }
     stream.respond(head, { waitForTrailers: true });

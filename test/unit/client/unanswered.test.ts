@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { defaultDataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { errors, labDataConverter, LabOperations, parseKeyRing } from '../../../client/index.js';
 import { linkErrorMap } from '../../../client/link/errors.js';
 import { LinkHandle } from '../../../client/link/link-handle.js';
@@ -220,4 +220,36 @@ test('a wait of many requests does not warn of a leak', async () => {
   process.off('warning', keep);
   expect(requests).toBeGreaterThanOrEqual(30);
   expect(warnings).toEqual([]);
+});
+
+const { google, temporal } = proto;
+const notFound = {
+  ...{ code: 5, details: 'Namespace default is not found.' },
+  failure: google.rpc.Status.encode({
+    details: [
+      {
+        type_url: 'type.googleapis.com/temporal.api.errordetails.v1.NamespaceNotFoundFailure',
+        value: temporal.api.errordetails.v1.NamespaceNotFoundFailure.encode({ namespace: 'default' }).finish(),
+      },
+    ],
+  }).finish(),
+};
+
+test.each<[string, ReturnType<Parameters<typeof clientAnsweredWith>[0]>, string, RegExp]>([
+  ['does not exist', notFound, 'TemporalRefused', /has no namespace default: create it/],
+  ['exists, and its look-up failed', undefined, 'TemporalUnreachable', /could not look up its namespace default: call/],
+  ['cannot be asked for', { code: 7, details: 'no claims' }, 'TemporalRefused', /has no namespace default/],
+  [
+    'still cannot be looked up',
+    { code: 14, details: 'database is locked' },
+    'TemporalUnreachable',
+    /cannot be reached/,
+  ],
+])('a namespace that is not found %s', async (_case, described, name, message) => {
+  const answered = (method: string) => (method === 'DescribeNamespace' ? described : notFound);
+  const { client, close } = await clientAnsweredWith(answered);
+  onTestFinished(close);
+  const { orders } = new LabOperations(client, { encryption: 'optional' });
+  const error = await rejection(orders.list({ all: true }).next());
+  expect(error).toMatchObject({ name, message: expect.stringMatching(message) as string });
 });
