@@ -5,8 +5,9 @@ import { clientEntries } from './client-entries.js';
 
 /*
  * The last step of `npm pack ./client`, after tsc. The package has one implementation, in CommonJS, which every loader and Jest can load.
- * Beside each entry stands an ES module that passes its exports on, so an error is the same class however it was imported. The
- * package also contains the sources that the maps name.
+ * Beside each entry stands an ES module that passes its exports on, so an error is the same class however it was imported. Node's own
+ * modules are loaded without `require`, which a bundler cannot carry into an ES module. The package also contains the sources that
+ * the maps name.
  */
 
 const projectFolder = fileURLToPath(new URL('..', import.meta.url));
@@ -18,6 +19,10 @@ for (const { source } of await clientEntries(projectFolder)) {
     await writeFile(join(dist, source + extension), `export * from './${basename(source)}.js';\n`);
 }
 for (const name of await readdir(dist, { recursive: true })) {
+  if (name.endsWith('.js')) {
+    const code = await readFile(join(dist, name), 'utf8');
+    await writeFile(join(dist, name), code.replaceAll(/\brequire\("node:/g, 'process.getBuiltinModule("node:'));
+  }
   if (!name.endsWith('.map')) continue;
   const source = name.replace(/(\.d\.ts|\.js)\.map$/, '.ts');
   const copy = join(dist, 'source', source);
