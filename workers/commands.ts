@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandLine } from '../client/command-line/command-line.js';
+import { outputOption, type CommandLine } from '../client/command-line/command-line.js';
 import { Ended, UsageError } from '../client/command-line/failures.js';
 import { collect, count, time } from '../client/command-line/input.js';
 import type { AuditCommand } from './audit.js';
@@ -12,7 +12,8 @@ const isoTime = (text: string): string => time(text).toISOString();
  * The commands that read the worker's settings. Each is loaded only if it runs: together they take twice as long to start. They take none of
  * the program's options but those that they list themselves.
  */
-export function workerCommands(program: Command, { terminal }: CommandLine): void {
+export function workerCommands(program: Command, commandLine: CommandLine): void {
+  const { terminal } = commandLine;
   const ends = async (work: () => Promise<number | void>): Promise<void> => {
     throw new Ended(await statusOf(work, (text) => terminal.err(text)));
   };
@@ -29,12 +30,12 @@ export function workerCommands(program: Command, { terminal }: CommandLine): voi
       });
 
   add('doctor', "check a deployment and name each fault's remedy")
-    .option('--json', 'print JSON on standard output')
+    .addOption(outputOption())
     .addHelpText(
       'after',
       `${asWorker}\nWEBHOOK_SECRETS adds the settings of the ingress, TEMPORAL_CODEC_ENDPOINT the codec server.`,
     )
-    .action(() => ends(async () => (await import('./doctor.js')).doctor(program.opts(), terminal)));
+    .action(() => ends(async () => (await import('./doctor.js')).doctor(commandLine)));
   add('replay', 'check that this build continues open workflows')
     .option('--open <number>', 'how many workflows to replay', count, 200)
     .addHelpText('after', asWorker)

@@ -1,4 +1,4 @@
-import type { Terminal } from '../client/command-line/terminal.js';
+import type { CommandLine } from '../client/command-line/command-line.js';
 import { type DoctorConfig, readDoctorConfig } from './doctor/config.js';
 import { clockOfService } from './doctor/clock.js';
 import { codecServer } from './doctor/codec-server.js';
@@ -117,12 +117,12 @@ function unchecked(names: readonly string[], because: string): Finding[] {
 }
 
 /** `labops doctor`. Returns the exit status: 1 if there is a fault. */
-export async function doctor({ json }: { json?: boolean }, terminal: Terminal): Promise<number> {
+export async function doctor(commandLine: CommandLine): Promise<number> {
   const findings = await examine(readDoctorConfig());
   const faults = findings.filter(({ status }) => status === 'fault').length;
   const warnings = findings.filter(({ status }) => status === 'warning').length;
-  if (json) terminal.out(`${JSON.stringify({ faults, warnings, findings })}\n`);
-  else terminal.out(`${[...linesOf(findings), '', summary(faults, warnings)].join('\n')}\n`);
+  const inWords = () => [...linesOf(findings), '', summary(faults, warnings)].join('\n');
+  commandLine.print({ faults, warnings, findings }, inWords, findings);
   return faults > 0 ? 1 : 0;
 }
 

@@ -90,7 +90,7 @@ function slotsCommand(appointments: Command, commandLine: CommandLine): void {
       commandLine.run(async ({ lab }) => {
         const handle = await lab.appointments.getHandle({ orderId });
         const slots = await handle.slots(questionOf(options));
-        commandLine.print(slots, () => slotTable(slots));
+        commandLine.print(slots, () => slotTable(slots), slots.slots);
       }, patience),
     );
 }

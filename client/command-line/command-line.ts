@@ -1,17 +1,30 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ConnectOptions, LabOperations } from '../lab-operations.js';
 import type { Duration } from '../../protocol/time.js';
 import type { Deadline } from '../call-options.js';
 import type { WatchOptions } from '../watching.js';
+import type { Answer } from './answers.js';
 import { Interrupted, NotConfirmed, UsageError } from './failures.js';
 import { Progress, type Terminal } from './terminal.js';
 
 /** Adds the commands of one area to the program: a file per area. */
 export type Area = (program: Command, commandLine: CommandLine) => void;
 
+const formats = ['table', 'json', 'jsonl'] as const;
+
+/** How a command answers. */
+export function outputOption(): Option {
+  return new Option(
+    '-o, --output <format>',
+    'text, one JSON document, or JSON with a line for each element; errors too',
+  )
+    .choices(formats)
+    .default('table');
+}
+
 /** Options of every command. */
 export interface GlobalOptions {
-  json?: boolean;
+  output: (typeof formats)[number];
   verbose?: boolean;
   taskQueue: string;
   address?: string;
@@ -63,12 +76,12 @@ export class CommandLine {
   }
 
   get json(): boolean {
-    return this.readOptions().json === true;
+    return this.readOptions().output !== 'table';
   }
 
   /** Connects, does the work, each call of it within its time, and closes the connection. */
   async run(work: (call: Call) => Promise<void>, patience: Patience = usualPatience): Promise<void> {
-    const { json: _json, verbose: _verbose, timeout, ...options } = this.readOptions();
+    const { output: _output, verbose: _verbose, timeout, ...options } = this.readOptions();
     const { progress } = this;
     try {
       progress.say('connecting');
@@ -141,9 +154,14 @@ export class CommandLine {
     this.progress.resume();
   }
 
-  /** The command's one answer: a JSON document, or text. */
-  print(answer: object, inWords: () => string): void {
-    this.answer(this.json ? JSON.stringify(answer, undefined, 2) : inWords());
+  /**
+   * The command's one answer.
+   * @param elements those of the list that the answer is, or has
+   */
+  print(answer: Answer, inWords: () => string, elements?: readonly object[]): void {
+    const { output } = this.readOptions();
+    if (output === 'jsonl') for (const element of elements ?? [answer]) this.printLine(element, inWords);
+    else this.answer(output === 'json' ? JSON.stringify(answer, undefined, 2) : inWords());
   }
 
   /** One of many answers: a line each. */

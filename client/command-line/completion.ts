@@ -41,8 +41,12 @@ function wordsOf(node: Node, program: Command): string[] {
 function bash(program: Command, shell: 'bash' | 'zsh'): string {
   const nodes = nodesOf(program);
   const choices = nodes.flatMap((node) =>
-    optionsOf(node, program).flatMap(({ long, argChoices }) =>
-      argChoices === undefined ? [] : [`    '${node.path} ${long}') words='${argChoices.join(' ')}' ;;`],
+    optionsOf(node, program).flatMap(({ long, short, argChoices = [] }) =>
+      argChoices.length === 0
+        ? []
+        : [
+            `    '${node.path} ${long}'${short === undefined ? '' : `|'${node.path} ${short}'`}) words='${argChoices.join(' ')}' ;;`,
+          ],
     ),
   );
   return `${shell === 'zsh' ? 'autoload -Uz compinit bashcompinit && compinit && bashcompinit\n' : ''}_labops() {
@@ -80,10 +84,13 @@ function fish(program: Command): string {
       ...command.registeredArguments.flatMap(({ argChoices }) =>
         argChoices === undefined ? [] : [add(seen, `-f -a ${quoted(argChoices.join(' '))}`)],
       ),
-      ...command.options.map(({ long, required, optional, argChoices, description }) => {
+      ...command.options.map(({ long, short, required, optional, argChoices, description }) => {
         const value =
           argChoices === undefined ? (required && !optional ? ' -r' : '') : ` -x -a ${quoted(argChoices.join(' '))}`;
-        return add(seen, `-l ${long?.slice(2)}${value} -d ${quoted(description)}`);
+        return add(
+          seen,
+          `-l ${long?.slice(2)}${short === undefined ? '' : ` -s ${short.slice(1)}`}${value} -d ${quoted(description)}`,
+        );
       }),
     ];
   });

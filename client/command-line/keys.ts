@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { KeyUse } from '../encryption/key-use.js';
 import { readKeyRing } from '../config.js';
+import type { Standing } from './answers.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './failures.js';
 import { moment, table } from './output.js';
@@ -27,13 +28,14 @@ export function keyCommands(program: Command, commandLine: CommandLine): void {
             `Temporal has no history of a workflow of ${taskQueue}: set TASK_QUEUE to that of the workers.`,
           );
         const shown = keys.map((key) => ({ ...key, standing: standingOf(key, ring) }));
-        commandLine.print({ keys: shown, runs }, () => (shown.length === 0 ? 'Nothing is encrypted.' : textOf(shown)));
+        commandLine.print(
+          { keys: shown, runs },
+          () => (shown.length === 0 ? 'Nothing is encrypted.' : textOf(shown)),
+          shown,
+        );
       }, 'endless');
     });
 }
-
-/** `unneeded`: to come, or of the past; `missing`: histories need it, and it is not set here. */
-type Standing = 'encrypts' | 'needed' | 'unneeded' | 'missing';
 
 function standingOf({ keyId, open, ended }: KeyUse, ring: readonly string[]): Standing {
   if (!ring.includes(keyId)) return 'missing';

@@ -15,6 +15,7 @@ import type { ReportAttentionReason, ReportPhase } from '../../protocol/report/m
 import type { placingPhase, supersededPhase } from '../../protocol/search-attributes.js';
 import type { LabOperations } from '../lab-operations.js';
 import type { WorkflowFilter } from '../workflow-list.js';
+import type { Answer } from './answers.js';
 import type { CommandLine } from './command-line.js';
 import { count, name } from './input.js';
 
@@ -90,7 +91,7 @@ export function addFilterOptions(
     .option('--user <user-id>', `only this user's ${what} (the lab service's id)`);
 }
 
-export function listCommand<Phase extends string, Reason extends string, Summary>(
+export function listCommand<Phase extends string, Reason extends string, Summary extends object>(
   parent: Command,
   commandLine: CommandLine,
   known: KnownValues<Phase, Reason>,
@@ -107,7 +108,8 @@ export function listCommand<Phase extends string, Reason extends string, Summary
     .action(async ({ limit, ...options }: ListOptions<Phase, Reason>) => {
       await commandLine.run(async ({ lab }) => {
         const { found, more } = await atMost(limit, list(lab, filterOf(options)));
-        commandLine.print({ [what]: found, more }, () => (found.length === 0 ? `No ${what}.` : text(found)));
+        const answer = { [what]: found, more } as unknown as Answer;
+        commandLine.print(answer, () => (found.length === 0 ? `No ${what}.` : text(found)), found);
         if (more) commandLine.note(`There are more ${what} than ${limit}: raise --limit.`);
       });
     });

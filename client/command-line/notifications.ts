@@ -17,14 +17,10 @@ export function notificationCommands(program: Command, commandLine: CommandLine)
       commandLine.run(async ({ lab }) => {
         const found: UndeliveredSummary[] = [];
         for await (const each of lab.notifications.list()) found.push(each);
-        commandLine.print(found, () =>
-          found.length === 0
-            ? 'No undelivered notifications.'
-            : table(
-                ['Workflow', 'Since'],
-                found.map(({ source, since }) => [source, moment(since)]),
-              ),
-        );
+        const rows = found.map(({ source, since }) => [source, moment(since)]);
+        const inWords = () =>
+          rows.length === 0 ? 'No undelivered notifications.' : table(['Workflow', 'Since'], rows);
+        commandLine.print(found, inWords, found);
       }),
     );
   notifications

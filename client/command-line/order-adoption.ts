@@ -39,7 +39,8 @@ export function adoptCommand(orders: Command, commandLine: CommandLine): void {
             }
           }
         } finally {
-          commandLine.print({ orders: adopted, failed, dryRun }, () => adoptionText(adopted, failed, dryRun));
+          const inWords = () => adoptionText(adopted, failed, dryRun);
+          commandLine.print({ orders: adopted, failed, dryRun }, inWords, [...adopted, ...failed]);
         }
         if (dryRun) commandLine.note('The lab service was not asked: it may not know an order.');
         if (failed.length > 0) throw new NotAllChanged(`${failed.length} of ${listed.length} orders are not adopted`);

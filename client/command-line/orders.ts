@@ -180,7 +180,7 @@ async function printChanges(
   const failed = changes.flatMap((change) =>
     'error' in change ? [{ ...change, error: failureReport(change.error) }] : [],
   );
-  commandLine.print({ orders, failed, dryRun }, () => policyChangeText(orders, failed));
+  commandLine.print({ orders, failed, dryRun }, () => policyChangeText(orders, failed), [...orders, ...failed]);
 }
 
 function placeCommand(orders: Command, commandLine: CommandLine): void {

@@ -3,7 +3,7 @@ import { usualTaskQueue } from '../../protocol/task-queues.js';
 import { isProduction, readActor, requireActor } from '../config.js';
 import { appointmentCommands } from './appointments.js';
 import { completionCommand } from './completion.js';
-import { CommandLine, type Area, type Connect, type GlobalOptions } from './command-line.js';
+import { CommandLine, outputOption, type Area, type Connect, type GlobalOptions } from './command-line.js';
 import { Ended, type ExitCode, exitCodes, UsageError } from './failures.js';
 import { keyCommands } from './keys.js';
 import { linkCommands } from './links.js';
@@ -71,7 +71,7 @@ export function createProgram(
   program
     .description(about)
     .version(version)
-    .option('--json', 'print JSON on standard output, one document or one per line; errors too')
+    .addOption(outputOption())
     .option('--address <host:port>', "Temporal's address (default: TEMPORAL_ADDRESS, else localhost:7233)")
     .option('--namespace <name>', "Temporal's namespace (default: TEMPORAL_NAMESPACE, else default)")
     .option(
@@ -128,7 +128,8 @@ export async function run(
   connect: Connect,
   workerCommands?: Area,
 ): Promise<number> {
-  const isJson = argv.includes('--json');
+  // commander stops at the first fault, maybe before it has read the option.
+  const isJson = /(^| )(-o ?|--output[ =])jsonl?( |$)/.test(argv.join(' '));
   const program = createProgram(terminal, connect, isJson, workerCommands);
   try {
     await program.parseAsync(argv, { from: 'user' });

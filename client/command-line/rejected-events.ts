@@ -46,7 +46,8 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
     .action(async ({ state, limit, ...filter }: ListOptions) =>
       commandLine.run(async ({ lab }) => {
         const page = await lab.rejectedEvents.listPage({ ...filterOf(filter), state, limit });
-        commandLine.print(page, () => sections(eventTable(page.events), facts([['Waiting in total', page.waiting]])));
+        const inWords = () => sections(eventTable(page.events), facts([['Waiting in total', page.waiting]]));
+        commandLine.print(page, inWords, page.events);
         if (page.next !== undefined) commandLine.note(`There are more: --before ${page.next}.`);
       }),
     );

@@ -78,7 +78,7 @@ function readingCommands({ ofTeam, read, show, commandLine }: Area): void {
   ofTeam('list', "list a team's endpoints").action(async (place: WebhookPlace) =>
     read(async (webhooks) => {
       const endpoints = await webhooks.readAll(place);
-      commandLine.print({ endpoints }, () => endpointTable(endpoints));
+      commandLine.print({ endpoints }, () => endpointTable(endpoints), endpoints);
     }),
   );
   ofTeam('show <webhook-id>', 'show an endpoint').action(async (webhookId: string, place: WebhookPlace) =>

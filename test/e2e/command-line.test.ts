@@ -18,13 +18,19 @@ import { webhookEndpointsId } from '../../protocol/ids.js';
 import { writeHistory } from '../replay/history-file.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
 import { closedPort } from '../unit/webhooks/sending.js';
+import { schemaFaults } from '../rig/json-schemas.js';
 import { kitFor, personal, registration, shippingDetails, visitFor } from '../rig/cast.js';
 import { answer, labops, labopsProcess, runProcess, type Ran } from './labops.js';
 import { patience, stack } from './stack.js';
 
 const lab = stack();
 const run = (...args: string[]): Promise<Ran> => labops(lab, args);
-const json = <Answer>(...args: string[]): Promise<Answer> => answer<Answer>(run(...args, '--json'));
+async function json<Answer>(...args: string[]): Promise<Answer> {
+  const answered = await answer<Answer>(run(...args, '-o', 'json'));
+  const command = args.filter((word) => !word.startsWith('-')).slice(0, args[0] === 'reconcile' ? 1 : 2);
+  expect(schemaFaults('labops', command.join('.'), answered)).toEqual([]);
+  return answered;
+}
 
 let folder = '';
 beforeAll(async () => {
@@ -60,7 +66,7 @@ describe('an order', () => {
 
   test('is placed from standard input, without waiting', async () => {
     const input = kitFor(await lab.newUser(), `cli-${randomUUID()}`);
-    const args = ['orders', 'place', '--file', '-', '--no-wait', '--json'];
+    const args = ['orders', 'place', '--file', '-', '--no-wait', '-o', 'json'];
     expect(await answer(labopsProcess(lab, args, { input: JSON.stringify(input) }))).toEqual({
       reference: input.reference,
     });
@@ -78,7 +84,7 @@ describe('an order', () => {
     expect(shown.stderr).toMatch(
       /^OrderInvalid: .*order\.shipping_details\.zip .*Fix the fields named in the error\.\n$/,
     );
-    const inJson = await run('orders', 'place', '--file', path, '--json');
+    const inJson = await run('orders', 'place', '--file', path, '-o', 'json');
     expect(JSON.parse(inJson.stderr)).toMatchObject({
       error: {
         name: 'OrderInvalid',
@@ -158,7 +164,7 @@ describe('an order', () => {
     const { orderId } = await placed();
     const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
     const input = JSON.stringify(registration(sampleId ?? ''));
-    const args = ['orders', 'register', orderId, '--file', '-', '--json'];
+    const args = ['orders', 'register', orderId, '--file', '-', '-o', 'json'];
     expect(await answer(labops(lab, args, { input }))).toMatchObject({ orderId, registered: true, sampleId });
   });
 
@@ -168,7 +174,7 @@ describe('an order', () => {
     const again = await labopsProcess(lab, ['orders', 'replace', orderId]);
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toMatch(/^(OrderEnded|NotReplaceable): .*\.\n$/);
-    const nothing = await run('orders', 'resolve', 'no-such-order', '--decision', 'wait', '--json');
+    const nothing = await run('orders', 'resolve', 'no-such-order', '--decision', 'wait', '-o', 'json');
     expect(nothing.code).toBe(1);
     expect(JSON.parse(nothing.stderr)).toMatchObject({ error: { name: 'OrderNotFound' } });
   });
@@ -228,7 +234,7 @@ describe('an order', () => {
 
   test('is watched until it has ended, a JSON document a line', async () => {
     const { orderId } = await placed();
-    const watching = run('orders', 'watch', orderId, '--json');
+    const watching = run('orders', 'watch', orderId, '-o', 'json');
     await lab.sandbox.move(orderId, 'cancelled');
     const { code, stdout } = await watching;
     expect(code).toBe(0);
@@ -282,7 +288,7 @@ describe('an appointment', () => {
     expect(moved).toMatchObject({ appointment: { startAt: slots.at(-2)?.start } });
     const cancelled = await run(...of('cancel'));
     expect(cancelled.stdout).toMatch(/\nOutcome +cancelled\n/);
-    const again = await run(...of('choose', '--slot', slots.at(-1)?.id ?? '', '--json'));
+    const again = await run(...of('choose', '--slot', slots.at(-1)?.id ?? '', '-o', 'json'));
     expect(JSON.parse(again.stderr)).toMatchObject({ error: { name: 'AppointmentEnded' } });
     expect(chosen.stdout + cancelled.stdout).not.toMatch(personal);
   });
@@ -383,7 +389,7 @@ describe('webhook endpoints', () => {
 
   test('webhook endpoints for a team without the feature are refused with that reason', async () => {
     await lab.sandbox.changeSettings({ closedFeatures: ['management'] });
-    const refused = await run('webhooks', 'list', ...ofTeam, '--json');
+    const refused = await run('webhooks', 'list', ...ofTeam, '-o', 'json');
     await lab.sandbox.changeSettings({ closedFeatures: [] });
     expect(JSON.parse(refused.stderr)).toMatchObject({ error: { name: 'FeatureNotEnabled', status: 403 } });
   });

@@ -161,7 +161,7 @@ test('the demo stays up after its stories, and Ctrl-C then ends everything with 
   expect(listed.stdout, listed.stderr).toContain('demo-left-over');
   const shown = await runLabops(['orders', 'show', '--reference', 'demo-left-over'], { env });
   expect(shown.stdout, shown.stderr).toContain('decision needed');
-  const asked = await runLabops(['orders', 'show', '--reference', 'demo-left-over', '--json'], { env });
+  const asked = await runLabops(['orders', 'show', '--reference', 'demo-left-over', '-o', 'json'], { env });
   const { waiting } = JSON.parse(asked.stdout) as OrderState;
   expect(Date.parse(waiting.until ?? '') - Date.now()).toBeGreaterThan(20 * 86_400_000);
   const { orderId } = JSON.parse(asked.stdout) as OrderState;

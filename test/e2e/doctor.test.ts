@@ -102,7 +102,7 @@ test('a healthy deployment has no fault, one line for each check, and none of it
   for (const name of ['SERVICE_API_KEY', 'NOTIFY_SECRET', 'WEBHOOK_SECRETS', 'LABOPS_ENCRYPTION_KEYS']) {
     expect(stdout).not.toContain(env[name]);
   }
-  const inJson = await doctor(['--json']);
+  const inJson = await doctor(['-o', 'json']);
   const answer = JSON.parse(inJson.stdout) as { faults: number; findings: Finding[] };
   expect(answer.faults).toBe(0);
   const kept = answer.findings.filter(({ status }) => status !== 'ok').map(({ check }) => check);

@@ -160,7 +160,7 @@ test('what another key encrypted is readable after a change of keys, and unreada
   const shown = await labops(lab, ['orders', 'show', '--reference', reference], options);
   expect(shown).toMatchObject({ code: 1, stdout: '' });
   expect(shown.stderr).toMatch(/^EncryptionKeyUnknown: A payload was encrypted with key "/);
-  expect(await labops(lab, ['orders', 'list', '--json'], options)).toMatchObject({ code: 0 });
+  expect(await labops(lab, ['orders', 'list', '-o', 'json'], options)).toMatchObject({ code: 0 });
 });
 
 test('an ingress with a key of its own, with which the others only decrypt, delivers what it receives, and reads nothing of theirs', async () => {
@@ -185,17 +185,17 @@ test('a signing secret is shown to the caller who asks for it, rotated, and read
   const quiet = await labops(lab, register, { env });
   expect(quiet.code).toBe(0);
   expect(quiet.stdout + quiet.stderr).not.toContain('whsec_');
-  const shown = await answer<WebhookRegistered>(labops(lab, [...register, '--show-secret', '--json'], { env }));
+  const shown = await answer<WebhookRegistered>(labops(lab, [...register, '--show-secret', '-o', 'json'], { env }));
   expect(shown).toMatchObject({ created: false, secret: expect.stringMatching(/^whsec_/) as string });
 
-  const rotate = ['webhooks', 'rotate', ...ofTeam, shown.endpoint.id, '--json'];
+  const rotate = ['webhooks', 'rotate', ...ofTeam, shown.endpoint.id, '-o', 'json'];
   const { secret } = await answer<WebhookSecretRotated>(labops(lab, [...rotate, '--show-secret'], { env }));
   expect(secret).toMatch(/^whsec_/);
   expect(secret).not.toBe(shown.secret);
   const unseen = await labops(lab, ['webhooks', 'rotate', ...ofTeam, shown.endpoint.id], { env });
   expect(unseen).toMatchObject({ code: 0, stdout: expect.stringContaining(shown.endpoint.id) as string });
   expect(unseen.stdout + unseen.stderr).not.toContain('whsec_');
-  const later = await answer<WebhookRegistered>(labops(lab, [...register, '--show-secret', '--json'], { env }));
+  const later = await answer<WebhookRegistered>(labops(lab, [...register, '--show-secret', '-o', 'json'], { env }));
   expect(later.secret).not.toBe(secret);
   const service = createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey, managementKey });
   expect(await service.management.webhooks.getSecret(endpointPlace, shown.endpoint.id)).toBe(later.secret);
@@ -234,7 +234,7 @@ test('the repository, with nothing built, replays what is open with encryption k
 
 test('an address that is a credential in itself may be registered, and is shown whole', async () => {
   const secretUrl = `${url}?token=invented`;
-  const register = ['webhooks', 'register', ...ofTeam, '--url', secretUrl, '--json'];
+  const register = ['webhooks', 'register', ...ofTeam, '--url', secretUrl, '-o', 'json'];
   const registered = await answer<WebhookRegistered>(labops(lab, register, { env }));
   expect(registered).toMatchObject({ created: true, endpoint: { url: secretUrl } });
 });
@@ -243,7 +243,7 @@ test('an address that is a credential in itself may be registered, and is shown 
 test('an endpoint is moved, disabled, enabled and given headers, and gets a secret that its receiver knew before', async () => {
   const receiver = await startReceiver();
   const { endpoint } = await lab.labs.webhooks.register(endpointPlace, { url: `${url}/moving` });
-  const of = (command: string) => ['webhooks', command, ...ofTeam, endpoint.id, '--json'];
+  const of = (command: string) => ['webhooks', command, ...ofTeam, endpoint.id, '-o', 'json'];
   const change = ['--url', receiver.url, '--event-type', 'labtest.order.created', '--rate-limit', '5', '--disable'];
   const changed = await answer<WebhookEndpoint>(labops(lab, [...of('update'), ...change], { env }));
   const expected = { id: endpoint.id, url: receiver.url, eventTypes: ['labtest.order.created'], rateLimit: 5 };

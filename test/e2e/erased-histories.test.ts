@@ -171,7 +171,7 @@ test('a final deletion erases what Temporal holds of the user’s ended work, an
   const { stdout: receipt } = await labops(lab, ['users', 'receipt', leaving.userId]);
   await writeFile(file('receipt'), receipt);
   const verified = answer<DeletionReceipt>(
-    labops(lab, ['users', 'verify-receipt', file('receipt'), '--key', file('public.pem'), '--json']),
+    labops(lab, ['users', 'verify-receipt', file('receipt'), '--key', file('public.pem'), '-o', 'json']),
   );
   expect(await verified).toMatchObject({
     ...{ sub: leaving.userId, erasedHistories: leaving.closed.length },

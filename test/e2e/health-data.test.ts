@@ -141,7 +141,7 @@ describe.each([
       expect(waiting).toBe(1);
       expect(events).toMatchObject([{ eventType: 'daily.data.activity.created' }]);
       const env = { TASK_QUEUE: deployment.taskQueue };
-      const operator = (...args: string[]) => labops(lab, ['rejected-events', ...args, '--json'], { env });
+      const operator = (...args: string[]) => labops(lab, ['rejected-events', ...args, '-o', 'json'], { env });
       expect(await answer(operator('list'))).toMatchObject({ waiting: 1, events: [{ id: events[0]?.id }] });
       expect(await answer(operator('replay', '--all', '--type', 'an.invented.type'))).toMatchObject({ left: {} });
       // It still has no key: it is put aside again.

@@ -14,7 +14,7 @@ test('an operator accepts a result that a webhook reported: its order ends with 
   const [, orderId = ''] = orderIds;
   const listed = async () => {
     const { reviews } = await answer<{ reviews: { rawResultId: string; attention: string[] }[] }>(
-      labops(lab, ['match-reviews', 'list', '--phase', 'awaiting decision', '--attention', '--json'], { env }),
+      labops(lab, ['match-reviews', 'list', '--phase', 'awaiting decision', '--attention', '-o', 'json'], { env }),
     );
     return reviews;
   };
@@ -24,7 +24,7 @@ test('an operator accepts a result that a webhook reported: its order ends with 
     code: 1,
     stderr: expect.stringMatching(/^DecisionRefused: .*to be chosen/) as string,
   });
-  const accept = ['match-reviews', 'accept', id, '--order', orderId, '--note-file', '-', '--json'];
+  const accept = ['match-reviews', 'accept', id, '--order', orderId, '--note-file', '-', '-o', 'json'];
   const input = 'Testperson Imaginary called';
   const state = await answer<MatchReviewState>(labops(lab, accept, { env, input }));
   expect(state).toMatchObject({ outcome: 'accepted', resolvedOrderId: orderId });

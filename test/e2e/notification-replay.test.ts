@@ -10,7 +10,7 @@ const lab = stack({ encryptionKeys, own: true });
 
 const run = (...args: string[]): Promise<Ran> => labops(lab, args, { env: { LABOPS_ENCRYPTION_KEYS: encryptionKeys } });
 const replay = (since: Date) =>
-  answer<ReplayNotificationsResult>(run('notifications', 'replay', '--since', since.toISOString(), '--json'));
+  answer<ReplayNotificationsResult>(run('notifications', 'replay', '--since', since.toISOString(), '-o', 'json'));
 
 const aboutIds = ({ orderId }: Placed) => lab.receiver.about(orderId).map(({ id }) => id);
 /** Waits until the product has got so many notifications about the order, and its workflow knows it. Answers with their ids. */

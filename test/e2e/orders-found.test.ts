@@ -188,7 +188,7 @@ test('what a user has of links, appointments and reports is listed by the same f
   expect(await all(links.list({ userId, ended: true }))).toMatchObject([ended]);
   const args = ['links', 'list', '--user', userId, '--phase', 'cancelled', '--ended'];
   expect((await labops(lab, args)).stdout).toMatch(new RegExp(`${userId} +invented_watch +cancelled`));
-  const listed = await labops(lab, ['appointments', 'list', '--user', userId, '--json']);
+  const listed = await labops(lab, ['appointments', 'list', '--user', userId, '-o', 'json']);
   expect(JSON.parse(listed.stdout)).toMatchObject({ appointments: [{ orderId: order.id }], more: false });
   const unknown = await labops(lab, ['reports', 'list', '--phase', 'at_lab']);
   expect(unknown).toMatchObject({

@@ -58,7 +58,7 @@ test('while placing is stopped no worker creates anything, whichever is killed, 
   const { handle, orderId, userId } = await lab.place();
   for (const status of ['transit_customer', 'lost']) await lab.sandbox.move(orderId, status);
   await lab.untilIdle(orderId);
-  const run = (...args: string[]) => answer(labops(lab, ['placing', ...args, '--json']));
+  const run = (...args: string[]) => answer(labops(lab, ['placing', ...args, '-o', 'json']));
   onTestFinished(async () => void (await lab.labs.placing.resume()));
   expect(await run('stop', '--reason', 'recalled test')).toMatchObject({ stopped: true, reason: 'recalled test' });
   // The worker so far may remember for 15 seconds that nothing was stopped.

@@ -168,7 +168,7 @@ describe('a refusal that quotes a person', () => {
     const args = ['orders', 'cancel', orderId];
     const shown = await labops(lab, args, { env: { LABOPS_ENCRYPTION_KEYS: encryptionKeys } });
     expect(shown.stderr).toMatch(/^CancelRefused: .*Quotina/);
-    const inJson = await labops(lab, [...args, '--json'], { env: { LABOPS_ENCRYPTION_KEYS: encryptionKeys } });
+    const inJson = await labops(lab, [...args, '-o', 'json'], { env: { LABOPS_ENCRYPTION_KEYS: encryptionKeys } });
     const { error } = JSON.parse(inJson.stderr) as { error: Record<string, unknown> };
     expect(error['message']).not.toMatch(marks);
     expect(JSON.stringify(error)).toMatch(marks);

@@ -150,7 +150,7 @@ test('a backend keeps the version of Temporal that it has, down to the lowest th
 test('the packed client brings the command line, and nothing that starts it when it is imported', async () => {
   const labops = join(backend, 'node_modules', '.bin', 'labops');
   const env = { TEMPORAL_ADDRESS: lab.rig.address, ...keys };
-  const listed = await run(labops, ['orders', 'list', '--json', '--user', await lab.newUser()], backend, env);
+  const listed = await run(labops, ['orders', 'list', '-o', 'json', '--user', await lab.newUser()], backend, env);
   expect(JSON.parse(listed)).toEqual({ orders: [], more: false });
   const exporting = ['users', 'export', await lab.newUser()];
   expect(await run(labops, exporting, backend, env)).toContain('"kind":"left_out"');

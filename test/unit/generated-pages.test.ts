@@ -32,6 +32,7 @@ test('every generated page is as its sources have it, and so are the schemas of 
     'docs/policies.md',
     'deploy/chart/values.schema.json',
     ...reports,
+    'client/schemas/labops.json',
     'client/schemas/notifications.json',
   ];
   expect(pages.map(([path]) => path).toSorted()).toEqual([...workflowSchemas, ...others].toSorted());

@@ -27,10 +27,11 @@ const internalFields = new Set(['carried']);
 
 const workflowsFile = 'workflows/index.ts';
 const notificationsFile = 'protocol/notifications/events.ts';
+const answersFile = 'client/command-line/answers.ts';
 
 /**
- * client/schemas/: for each workflow the JSON Schemas of its input, its result and its messages, and those of all
- * notifications, for backends in other languages. They are made of the types that the worker and the client compile with.
+ * client/schemas/: for each workflow the JSON Schemas of its input, its result and its messages, those of all
+ * notifications and of the answers of `labops`, for backends in other languages. They are made of the types that the worker and the client compile with.
  */
 export async function jsonSchemas(projectFolder: string): Promise<ReadonlyMap<string, string>> {
   const program = programOf(projectFolder);
@@ -48,6 +49,7 @@ export async function jsonSchemas(projectFolder: string): Promise<ReadonlyMap<st
     documents.set(name, workflowDocument(name, { ...source, wireNames: wireNames.get(name) ?? new Map() }));
   }
   documents.set('notifications', notificationsDocument(program, projectFolder));
+  documents.set('labops', answersDocument(program, projectFolder));
   return new Map([...documents].map(([name, schema]) => [`client/schemas/${name}.json`, textOf(schema)]));
 }
 
@@ -61,7 +63,9 @@ function programOf(projectFolder: string): ts.Program {
   const text = readFileSync(join(projectFolder, 'tsconfig.json'), 'utf8');
   const { compilerOptions } = JSON.parse(text) as { compilerOptions: unknown };
   const { options } = ts.convertCompilerOptionsFromJson(compilerOptions, projectFolder);
-  const roots = [workflowsFile, notificationsFile, 'durations.d.ts'].map((file) => join(projectFolder, file));
+  const roots = [workflowsFile, notificationsFile, 'durations.d.ts', answersFile].map((file) =>
+    join(projectFolder, file),
+  );
   return ts.createProgram(roots, options);
 }
 
@@ -160,6 +164,23 @@ function notificationsDocument(program: ts.Program, projectFolder: string): Json
     ),
     anyOf: byType.map(([type]) => ({ $ref: `#/$defs/${type}` })),
   };
+}
+
+/** The JSON of each command, and `failed`, that of an error. */
+function answersDocument(program: ts.Program, projectFolder: string): JsonSchema {
+  const checker = program.getTypeChecker();
+  const { schemaOf, definitions } = schemaDocument(checker, projectFolder);
+  const types = exportsOf(program, join(projectFolder, answersFile));
+  const [answers, failed] = [types.get('Answers'), types.get('Failed')];
+  if (!answers || !failed) throw new Error(`${answersFile} exports no Answers, or no Failed`);
+  const byCommand = checker
+    .getPropertiesOfType(answers)
+    .map((command): [string, JsonSchema] => [
+      command.name.replace(' ', '.'),
+      schemaOf(checker.getTypeOfSymbol(command)),
+    ]);
+  const roots = Object.fromEntries([...byCommand, ['failed', schemaOf(failed)] as const]);
+  return document('Answers of labops in JSON, by command', roots, definitions);
 }
 
 /** The named schemas first, then what they refer to, by name. */

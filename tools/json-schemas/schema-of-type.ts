@@ -47,6 +47,8 @@ export function schemaDocument(checker: ts.TypeChecker, projectFolder: string): 
     if (type.flags & ts.TypeFlags.BooleanLiteral) return { const: checker.typeToString(type) === 'true' };
     const scalar = scalars.find(([flag]) => (type.flags & flag) !== 0);
     if (scalar !== undefined) return scalar[1];
+    // As JSON.stringify writes it.
+    if (type.symbol?.name === 'Date') return { type: 'string', description: 'ISO 8601 in UTC' };
     if (type.isUnion()) return unionOf(type.types);
     if (checker.isTupleType(type)) return tupleOf(type as ts.TupleTypeReference);
     if (checker.isArrayType(type)) return { type: 'array', items: schemaOf(elementOf(type, checker)) };

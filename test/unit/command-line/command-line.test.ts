@@ -23,7 +23,7 @@ function onTerminal(isWatched: boolean, options: Partial<GlobalOptions> = {}, ha
   return {
     terminal,
     closed,
-    commandLine: new CommandLine(terminal, connect, () => ({ taskQueue: 'mine', ...options })),
+    commandLine: new CommandLine(terminal, connect, () => ({ output: 'table', taskQueue: 'mine', ...options })),
   };
 }
 
@@ -32,7 +32,7 @@ describe('progress', () => {
     const { terminal, commandLine } = onTerminal(true);
     await commandLine.run(async ({ progress }) => {
       progress.say('placing');
-      commandLine.print({ orderId: 'order-1' }, () => {
+      commandLine.print({ reference: 'mine-1' }, () => {
         terminal.err('|answer|');
         return 'Placed.';
       });
@@ -76,14 +76,30 @@ describe('a command that waits for its answer', () => {
   });
 });
 
-test('with --json an answer is one document, one of many is a line, and notes are left out', async () => {
-  const { terminal, commandLine } = onTerminal(false, { json: true });
-  commandLine.print({ orders: [] }, () => 'words');
-  expect(JSON.parse(terminal.stdout)).toEqual({ orders: [] });
+test('with -o json an answer is one document, one of many is a line, and notes are left out', async () => {
+  const { terminal, commandLine } = onTerminal(false, { output: 'json' });
+  commandLine.print({ endpoints: [] }, () => 'words', []);
+  expect(JSON.parse(terminal.stdout)).toEqual({ endpoints: [] });
   terminal.stdout = '';
   commandLine.printLine({ phase: 'at_lab' }, () => 'words');
   expect(terminal.stdout).toBe('{"phase":"at_lab"}\n');
   commandLine.note('words');
+  expect(terminal.stderr).toBe('');
+});
+
+test('with -o jsonl a list is a line for each element, any other answer one line', () => {
+  const { terminal, commandLine } = onTerminal(false, { output: 'jsonl' });
+  const found = [
+    { source: 'kit-order/1', since: new Date(1) },
+    { source: 'kit-order/2', since: new Date(2) },
+  ];
+  commandLine.print(found, () => 'words', found);
+  commandLine.print([], () => 'words', []);
+  commandLine.print({ address: 'http://127.0.0.1:1' }, () => 'words');
+  commandLine.note('words');
+  expect(terminal.stdout).toBe(
+    [...found, { address: 'http://127.0.0.1:1' }].map((line) => `${JSON.stringify(line)}\n`).join(''),
+  );
   expect(terminal.stderr).toBe('');
 });
 
@@ -103,7 +119,11 @@ test('the deadline option replaces the command’s own, and ends watching', asyn
   };
   const limits: unknown[] = [];
   for (const options of [{ timeout: '20s' as const }, {}]) {
-    const commandLine = new CommandLine(new RecordedTerminal(), connect, () => ({ taskQueue: 'mine', ...options }));
+    const commandLine = new CommandLine(new RecordedTerminal(), connect, () => ({
+      output: 'table',
+      taskQueue: 'mine',
+      ...options,
+    }));
     await commandLine.run(async ({ watching }) => void limits.push(watching.deadline), 'endless');
   }
   expect(given).toEqual(['20s', 'none']);

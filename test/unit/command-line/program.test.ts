@@ -12,6 +12,7 @@ import type { Connect } from '../../../client/command-line/command-line.js';
 import { createProgram, run, version } from '../../../client/command-line/program.js';
 import { errors, LabOperations, type PolicyChange } from '../../../client/index.js';
 import { KitOrderHandle } from '../../../client/order/order-handle.js';
+import { schemaFaults } from '../../rig/json-schemas.js';
 import { projectFolder } from '../../rig/processes.js';
 import { RecordedTerminal } from './recording-terminal.js';
 
@@ -94,10 +95,12 @@ describe('wrong usage exits with 2, prints nothing on standard output, and says 
     expect(code).toBe(2);
     expect(stdout).toBe('');
     expect(stderr).toMatch(said);
-    const inJson = await labops(`${line} --json`);
+    const inJson = await labops(`${line} -o json`);
     expect(inJson).toMatchObject({ code: 2, stdout: '' });
     const message = expect.any(String) as string;
-    expect(JSON.parse(inJson.stderr)).toMatchObject({ error: { name: 'UsageError', message } });
+    const answered: unknown = JSON.parse(inJson.stderr);
+    expect(answered).toMatchObject({ error: { name: 'UsageError', message } });
+    expect(schemaFaults('labops', 'failed', answered)).toEqual([]);
   });
 });
 
@@ -201,7 +204,7 @@ describe('a question', () => {
 
   test('is not asked if a program reads the answer', async () => {
     const terminal = new RecordedTerminal({ answers: ['yes'] });
-    expect(await labops('users delete user-1 --json', terminal)).toMatchObject({ code: 2 });
+    expect(await labops('users delete user-1 -o json', terminal)).toMatchObject({ code: 2 });
     expect(terminal.asked).toEqual([]);
   });
 
@@ -223,7 +226,7 @@ describe('a failure', () => {
     expect(short.stderr).toBe('TemporalUnreachable: Temporal cannot be reached.\n');
     const long = await labops('orders list --verbose', new RecordedTerminal(), unreachable);
     expect(long.stderr).toMatch(/^TemporalUnreachable: .*\n.*\n +at /);
-    const inJson = await labops('orders list --verbose --json', new RecordedTerminal(), unreachable);
+    const inJson = await labops('orders list --verbose -o json', new RecordedTerminal(), unreachable);
     expect(JSON.parse(inJson.stderr)).toMatchObject({ error: { stack: expect.stringContaining(' at ') as string } });
   });
 
@@ -357,10 +360,30 @@ describe('Ctrl-C', () => {
     expect(await sent).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('with --json is an error like any other', async () => {
-    const { code, stdout, stderr } = await interrupted('reports submit --file - --json');
+  test('with -o json is an error like any other', async () => {
+    const { code, stdout, stderr } = await interrupted('reports submit --file - -o json');
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
     expect(JSON.parse(stderr)).toMatchObject({ error: { name: 'Interrupted' } });
+  });
+});
+
+test('the JSON of every command but those that print something else has a schema', async () => {
+  const { $defs } = JSON.parse(await readFile(join(projectFolder, 'client/schemas/labops.json'), 'utf8')) as {
+    $defs: Record<string, unknown>;
+  };
+  const others = ['audit', 'completion', 'migrate', 'replay'];
+  const answering = commands.map(nameOf).filter((name) => !others.includes(name));
+  expect(
+    Object.keys($defs)
+      .filter((name) => /^[a-z]/.test(name))
+      .toSorted(),
+  ).toEqual([...answering.map((name) => name.replace(' ', '.')), 'failed'].toSorted());
+});
+
+test.each(['-o yaml', '--output=xml'])('labops %s names the formats that there are', async (option) => {
+  expect(await labops(`orders list ${option}`)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Allowed choices are table, json, jsonl') as string,
   });
 });
 
@@ -370,7 +393,7 @@ describe('the help', () => {
       const { code, stdout, stderr } = await labops(line);
       expect({ code, stderr }, line).toEqual({ code: 0, stderr: '' });
       expect(stdout, line).toMatch(/^Usage: labops /);
-      expect(stdout, line).toContain('--json');
+      expect(stdout, line).toContain('--output');
     }
   });
 
@@ -434,14 +457,14 @@ describe('labops orders set-policy', () => {
   });
 
   test('says the same as JSON', async () => {
-    const { code, stdout } = await setPolicy('--all --dry-run --json', [changed, refused]);
+    const { code, stdout } = await setPolicy('--all --dry-run -o json', [changed, refused]);
     expect(code).toBe(1);
     const shown = expect.objectContaining({ name: 'OrderInvalid', message: error.message }) as unknown;
     const failed = [{ rootOrderId: 'order-2', error: shown }];
     expect(JSON.parse(stdout)).toEqual({ orders: [changed], failed, dryRun: true });
   });
 
-  test.each(['', '--json'])('names what was changed before an error that concerns every order: %s', async (json) => {
+  test.each(['', '-o json'])('names what was changed before an error that concerns every order: %s', async (json) => {
     const away = new errors.TemporalUnreachable('away');
     const { code, stdout, stderr } = await setPolicy(`--all ${json}`, [changed], away);
     expect(code).toBe(1);
@@ -489,7 +512,7 @@ describe('labops orders adopt', () => {
   });
 
   test('says the same as JSON, and of a dry run what would be', async () => {
-    const { stdout, asked } = await adopt('--dry-run --json');
+    const { stdout, asked } = await adopt('--dry-run -o json');
     const shown = expect.objectContaining({ name: 'OrderTaken', message: taken.message }) as unknown;
     const outcomes = [
       { orderId: 'o-1', reference: 'mine-1', outcome: 'adopted' },
@@ -549,7 +572,7 @@ describe('labops appointments', () => {
     const lab = { appointments: { getHandle: () => Promise.resolve(handle) }, close: () => Promise.resolve() } as never;
     const slots = (line = '') => labops(`appointments slots order-1${line}`, new RecordedTerminal(), async () => lab);
     expect(await slots()).toMatchObject({ code: 0, stdout: 'No slots in these days.\n' });
-    const { code, stdout } = await slots(' --json');
+    const { code, stdout } = await slots(' -o json');
     expect([code, JSON.parse(stdout)]).toEqual([0, none]);
   });
 });

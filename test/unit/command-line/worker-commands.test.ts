@@ -26,7 +26,7 @@ test.each([
     /reads the worker's settings, and takes no --address/,
   ]),
   ['audit verify --actor nurse-7', /takes no --actor/],
-  ['replay --json', /takes no --json/],
+  ['replay -o json', /takes no --output/],
 ])('labops %s is wrong usage', async (line, said) => {
   expect(await labops(line)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(said) as string });
 });

@@ -1,0 +1,99 @@
+import type { AppointmentState, Slots } from '../../protocol/appointment/messages.js';
+import type { DeletionReceipt, DeletionState } from '../../protocol/deletion/messages.js';
+import type { CodeAnswer, LinkState, LinkUrl } from '../../protocol/link/messages.js';
+import type { MatchReviewState } from '../../protocol/match-review/messages.js';
+import type { DeliveryState } from '../../protocol/notifications/delivery.js';
+import type { ReplayNotificationsResult } from '../../protocol/operators/notification-replay.js';
+import type { RejectedEventsPage, ReplayRejectedEventsResult } from '../../protocol/operators/rejected-events.js';
+import type * as webhooks from '../../protocol/operators/webhook-endpoints.js';
+import type { PlacingState } from '../../protocol/order/placing-messages.js';
+import type { OrderState } from '../../protocol/order/state.js';
+import type { ReconcileResult } from '../../protocol/reconcile.js';
+import type { ReportState } from '../../protocol/report/messages.js';
+import type { AppointmentSummary } from '../appointment/appointments.js';
+import type { KeyUse } from '../encryption/key-use.js';
+import type { LinkSummary } from '../link/links.js';
+import type { MatchReviewSummary } from '../match-review/match-reviews.js';
+import type { UndeliveredSummary } from '../notifications/undelivered.js';
+import type { PlacingSwitch } from '../operators/placing.js';
+import type { AdoptedOrder, AdoptOrder } from '../order/adopting.js';
+import type { CancelledPlacing } from '../order/order-handle.js';
+import type { OrderSummary, PolicyChanged, PolicyNotChanged } from '../order/orders.js';
+import type { CancelledSubmission } from '../report/report-handle.js';
+import type { ReportSummary } from '../report/reports.js';
+import type { ExportedWork } from '../user/export.js';
+import type { FailureReport } from './failures.js';
+
+type Of<Area extends string, Commands extends string, State> = Record<`${Area} ${Commands}`, State>;
+
+type List<What extends string, Summary> = Record<What, Summary[]> & { more: boolean };
+
+/** The changed orders first; of the others, why not. */
+interface Changed<Order, Unchanged> {
+  orders: Order[];
+  failed: (Unchanged & { error: FailureReport })[];
+  dryRun: boolean;
+}
+
+/** `unneeded`: to come, or of the past; `missing`: histories need it, and it is not set here. */
+export type Standing = 'encrypts' | 'needed' | 'unneeded' | 'missing';
+
+interface Finding {
+  check: string;
+  status: 'ok' | 'not_checked' | 'warning' | 'fault';
+  found: string;
+  remedy?: string;
+}
+
+/** The JSON of each command: `watch` and `users export` print a line for each of many. */
+export type Answers = Record<'orders list', List<'orders', OrderSummary>> &
+  Record<'orders place', { reference: string; orderId?: string }> &
+  Record<'orders adopt', Changed<AdoptedOrder, AdoptOrder>> &
+  Record<'orders set-policy', Changed<PolicyChanged, Omit<PolicyNotChanged, 'error'>>> &
+  Record<'orders open', { address: string }> &
+  Of<'orders', 'show' | 'watch', OrderState | PlacingState> &
+  Of<'orders', 'register' | 'resolve' | 'replace' | 'acknowledge-critical', OrderState> &
+  Record<'orders cancel', OrderState | CancelledPlacing> &
+  Record<'links list', List<'links', LinkSummary>> &
+  Record<'links url', LinkUrl> &
+  Record<'links code', CodeAnswer> &
+  Of<'links', 'start' | 'show' | 'watch' | 'report' | 'cancel', LinkState> &
+  Record<'reports list', List<'reports', ReportSummary>> &
+  Record<'reports submit', { reference: string; jobId?: string }> &
+  Of<'reports', 'show' | 'watch', ReportState> &
+  Record<'reports cancel', ReportState | CancelledSubmission> &
+  Of<'users', 'delete' | 'show' | 'undo', DeletionState> &
+  Record<'users receipt', { receipt: string }> &
+  Record<'users verify-receipt', DeletionReceipt> &
+  Record<'users export', ExportedWork | { kind: string }> &
+  Record<'appointments list', List<'appointments', AppointmentSummary>> &
+  Record<'appointments slots', Slots> &
+  Of<'appointments', 'start' | 'choose' | 'request' | 'reschedule' | 'cancel' | 'show' | 'watch', AppointmentState> &
+  Record<'match-reviews list', List<'reviews', MatchReviewSummary>> &
+  Of<'match-reviews', 'start' | 'accept' | 'reject' | 'unsure' | 'show' | 'watch', MatchReviewState> &
+  Record<'notifications list', UndeliveredSummary[]> &
+  Record<'notifications replay', ReplayNotificationsResult> &
+  Of<'notifications', 'show' | 'resend' | 'discard', DeliveryState> &
+  Of<'placing', 'stop' | 'resume' | 'show', PlacingSwitch> &
+  Record<'webhooks list', { endpoints: webhooks.WebhookEndpoint[] }> &
+  Of<'webhooks', 'show' | 'update' | 'enable', webhooks.WebhookEndpoint> &
+  Record<'webhooks register', Secret<webhooks.WebhookRegistered>> &
+  Record<'webhooks headers', webhooks.WebhookHeadersRead | webhooks.WebhookHeadersSet> &
+  Record<'webhooks rotate', Secret<webhooks.WebhookSecretRotated>> &
+  Record<'webhooks delete', webhooks.WebhookDeleted> &
+  Record<'rejected-events list', RejectedEventsPage> &
+  Record<'rejected-events replay', ReplayRejectedEventsResult> &
+  Record<'rejected-events discard', { id: string; state: 'discarded' }> &
+  Record<'reconcile', ReconcileResult> &
+  Record<'keys status', { keys: (KeyUse & { standing: Standing })[]; runs: number }> &
+  Record<'doctor', { faults: number; warnings: number; findings: Finding[] }>;
+
+/** Only with `--show-secret`. */
+type Secret<Answer> = Omit<Answer, 'secret'> & { secret?: string };
+
+export type Answer = Answers[keyof Answers];
+
+/** What is on standard error instead. */
+export interface Failed {
+  error: FailureReport & { stack?: string };
+}
