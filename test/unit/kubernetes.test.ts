@@ -211,7 +211,7 @@ describe.each(variants)('%s', async (variant) => {
   });
 
   test('selects by labels that some pod has', () => {
-    const labels = programs.map(({ workload }) => workload.spec?.template.metadata?.labels ?? {});
+    const labels = programsOf(manifests).map(({ workload }) => workload.spec?.template.metadata?.labels ?? {});
     // A ServiceMonitor selects Services.
     const ofPods = manifests.filter(({ kind }) => kind !== 'ServiceMonitor');
     const selectors = ofPods.flatMap((manifest) => {
@@ -375,6 +375,26 @@ describe('the chart', async () => {
     const text = await refusal('--set', values);
     expect(text).toMatch(said);
   });
+
+  test.runIf(hasHelm)(
+    'lets a blank setting of a component remove a shared one, and leaves the worker its API key from the controller alone',
+    async () => {
+      const values = [
+        'workerVersioning.enabled=true,secrets.TEMPORAL_API_KEY.name=invented-key',
+        'settings.LOG_LEVEL=debug,ingress.settings.LOG_LEVEL=',
+      ];
+      const programs = programsOf(
+        manifestsOf((await rendered(projectFolder, 'base', '--set', values.join(','))) ?? ''),
+      );
+      const [worker, ingress] = ['worker', 'ingress'].map((name) =>
+        programs.find(({ program }) => program === `dist/workers/${name}.js`),
+      );
+      expect(worker?.settings.get('LOG_LEVEL')).toBe('debug');
+      expect(ingress?.settings.has('LOG_LEVEL')).toBe(false);
+      expect(worker?.settings.has('TEMPORAL_API_KEY_FILE')).toBe(false);
+      expect(ingress?.settings.has('TEMPORAL_API_KEY_FILE')).toBe(true);
+    },
+  );
 });
 
 interface ObjectSchema {

@@ -84,6 +84,8 @@ The secrets that a program gets, by setting, as JSON: without those of what is s
 {{- $off := list }}
 {{- with .root.Values }}
 {{- if not .notifications.enabled }}{{ $off = append $off "NOTIFY_SECRET" }}{{ end }}
+{{- /* The controller gives the worker the key of its Connection. */}}
+{{- if and .workerVersioning.enabled (eq $.component "worker") }}{{ $off = append $off "TEMPORAL_API_KEY" }}{{ end }}
 {{- if not .healthData.enabled }}{{ $off = concat $off (list "DATABASE_URL" "DELETED_USERS_KEYS") }}{{ end }}
 {{- if not .audit.enabled }}{{ $off = append $off "AUDIT_KEYS" }}{{ end }}
 {{- if and (not .audit.enabled) (eq $.component "codec-server") }}{{ $off = append $off "DATABASE_URL" }}{{ end }}
@@ -99,7 +101,7 @@ The template of a program's pods. Settings are in it, not in a ConfigMap, so a c
 {{- define "labops.template" -}}
 {{- $root := .root }}
 {{- $follows := has .component (list "worker" "ingress") }}
-{{- $settings := merge dict .settings (.values.settings | default dict) (ternary $root.Values.settings dict $follows) }}
+{{- $settings := mergeOverwrite dict (ternary $root.Values.settings dict $follows) (.values.settings | default dict) .settings }}
 {{- if and (eq .component "worker") $root.Values.workerVersioning.enabled }}
 {{- /* The controller sets these from the Connection and the WorkerDeployment. */}}
 {{- $settings = omit $settings "TEMPORAL_ADDRESS" "TEMPORAL_NAMESPACE" }}
