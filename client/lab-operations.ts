@@ -71,7 +71,7 @@ export interface LabOperationsOptions {
    */
   encryption?: Encryption;
   /**
-   * Who calls: your id of a person or a program, `^[A-Za-z0-9._:-]{1,128}$`, never a name. Every command carries it; state,
+   * Who calls: your id of a person or a program, `^[A-Za-z0-9._:-]{1,128}$`, never a name. Every command and start carries it; state,
    * timeline and case file show it beside what somebody decided. Default: in `connect` the setting LABOPS_ACTOR; else nobody is named.
    */
   actor?: string;

@@ -6,6 +6,7 @@ import {
   WorkflowExecutionAlreadyStartedError,
 } from '@temporalio/client';
 import { TypedSearchAttributes, type SearchAttributePair } from '@temporalio/common';
+import type { OfActor } from '../protocol/actor.js';
 
 /** The latest run; undefined if there is none. */
 export async function describe(workflow: WorkflowHandle): Promise<WorkflowExecutionDescription | undefined> {
@@ -72,7 +73,7 @@ interface StartOnce {
  * the same ID is refused. A run that failed is followed by another.
  */
 export async function startOnce(
-  { client, taskQueue }: { client: Client; taskQueue: string },
+  { client, taskQueue, actor }: { client: Client; taskQueue: string; actor: OfActor },
   workflowType: string,
   { workflowId, input, inputDigest, searchAttributes, staticSummary, staticDetails, conflict, again }: StartOnce,
 ): Promise<void> {
@@ -80,7 +81,7 @@ export async function startOnce(
     await client.workflow.start(workflowType, {
       workflowId,
       taskQueue,
-      args: [input],
+      args: [{ ...actor, ...input }],
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: again === true ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
       memo: { inputDigest },

@@ -1,3 +1,4 @@
+import type { OfActor } from './actor.js';
 import { defineQuery } from './definitions.js';
 import { isTime, mustBeTime } from './time.js';
 
@@ -26,7 +27,7 @@ export function reconcileOrdersId(taskQueue: string, { from, to }: { from: strin
   return `reconcile-orders/${taskQueue}/${from}/${to}`;
 }
 
-export interface ReconcileInput {
+export interface ReconcileInput extends OfActor {
   /** Orders updated at or after, ISO 8601: a date (its midnight in UTC), or a time with its zone. Without it: since the last complete pass of the schedule. */
   from?: string;
   /**

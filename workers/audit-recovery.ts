@@ -2,9 +2,10 @@ import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/codec-helpers.js';
 import type { temporal } from '@temporalio/proto';
 import { isActor } from '../protocol/actor.js';
+import { isSentByClients, isStartedByClients, subjectsOfStart } from '../protocol/audited.js';
 import { deleteUserName } from '../protocol/deletion/messages.js';
 import { operatorCallName, operatorCalls } from '../protocol/operators/operator-calls.js';
-import { resumeSignal, stopPlacingName } from '../protocol/placing-stop.js';
+import { stopPlacingName } from '../protocol/placing-stop.js';
 import { labUserIdKey, withoutMemos } from '../protocol/search-attributes.js';
 import { isObject } from '../protocol/canonical-json.js';
 import { ofTaskQueue } from '../protocol/task-queues.js';
@@ -15,7 +16,7 @@ type Failure = temporal.api.failure.v1.IFailure;
 type Payloads = temporal.api.common.v1.IPayloads;
 
 /**
- * The commands since a time, from the histories of a task queue that Temporal still has, as `workflows/command-audit.ts` reported them: a worker that ended,
+ * The commands and starts since a time, from the histories of a task queue that Temporal still has, as `workflows/command-audit.ts` reported them: a worker that ended,
  * or whose database was down for too long, may have lost them. What was refused before it was recorded is in no history.
  *
  * @param since ISO 8601
@@ -46,6 +47,7 @@ async function commandsOf(client: Client, run: WorkflowExecutionInfo): Promise<A
         workflowId,
         ...(user === undefined ? [] : [user]),
         ...(type === operatorCallName && typeof about === 'string' ? [about] : []),
+        ...(id === 'start' ? subjectsOfStart(given) : []),
       ],
       details: { from: 'history' },
       event: `${runId}/${id}`,
@@ -61,9 +63,10 @@ async function commandsOf(client: Client, run: WorkflowExecutionInfo): Promise<A
       workflowExecutionUpdateCompletedEventAttributes: updated,
       workflowExecutionSignaledEventAttributes: signaled,
     } = event;
-    if (started && [operatorCallName, stopPlacingName].includes(type)) {
+    if (started) {
       input = await read(started.input);
-      if (type === stopPlacingName) add(event, type, 'started', 'start', input);
+      if (!started.continuedExecutionRunId && isStartedByClients(type, input))
+        add(event, type, 'started', 'start', input);
     }
     if (accepted) {
       const { meta, input: update } = accepted.acceptedRequest ?? {};
@@ -74,8 +77,9 @@ async function commandsOf(client: Client, run: WorkflowExecutionInfo): Promise<A
       const outcome = outcomeOf(updated.outcome?.failure);
       add(event, `${type}.${update.name}`, outcome, `update/${updated.meta?.updateId}`, update.given);
     }
-    if (signaled && type === stopPlacingName && signaled.signalName === resumeSignal.name)
-      add(event, `${type}.${resumeSignal.name}`, 'done', resumeSignal.name, await read(signaled.input));
+    const signal = signaled?.signalName ?? '';
+    if (isSentByClients(type, signal))
+      add(event, `${type}.${signal}`, 'done', `signal/${Number(event.eventId)}`, await read(signaled?.input));
     const end = await endOf(event, read);
     if (end === undefined) continue;
     const outcome = end.failure === undefined ? 'done' : outcomeOf(end.failure);

@@ -1,21 +1,29 @@
 import { ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporalio/common';
-import { proxySinks, workflowInfo, type Sinks, type WorkflowInboundCallsInterceptor } from '@temporalio/workflow';
+import {
+  proxySinks,
+  workflowInfo,
+  type Sinks,
+  type WorkflowInboundCallsInterceptor,
+  type WorkflowInternalsInterceptor,
+} from '@temporalio/workflow';
 import { isActor } from '../protocol/actor.js';
+import { isSentByClients, isStartedByClients, subjectsOfStart } from '../protocol/audited.js';
 import { deleteUserName } from '../protocol/deletion/messages.js';
 import { operatorCallName, operatorCalls } from '../protocol/operators/operator-calls.js';
-import { resumeSignal, stopPlacingName } from '../protocol/placing-stop.js';
+import { stopPlacingName } from '../protocol/placing-stop.js';
 import { labUserIdKey } from '../protocol/search-attributes.js';
 import { isObject } from '../protocol/canonical-json.js';
 
 type Inbound = Required<WorkflowInboundCallsInterceptor>;
+type Activate = NonNullable<WorkflowInternalsInterceptor['activate']>;
 
-/** A command, and what came of it, for the audit trail. */
+/** A command or a start, and what came of it, for the audit trail. */
 export interface AuditedCommand {
-  /** The workflow's type and, after a dot, the message. */
+  /** The workflow's type and, after a dot, the message; the type alone for its start and its end. */
   action: string;
   /** Its sender, if it says so. */
   by?: string;
-  /** `done`, how a deletion ended, or the type of the refusal. */
+  /** `started`, `done`, how a deletion ended, or the type of the refusal. */
   outcome: string;
   /** What it was about: the workflow's ID, the user and the like. */
   subjects: string[];
@@ -29,14 +37,26 @@ export interface AuditSinks extends Sinks {
 }
 
 /**
- * Reports every command of a person or a program once it is answered, and the end of each deletion. Promises are handed on as they are, so a
- * history replays the same with it and without (docs/internals/decisions/0024-an-audit-trail-outside-temporal.md).
+ * Reports what a person or a program starts, every command once it is answered, and the end of each deletion. Promises are handed on as they
+ * are, so a history replays the same with it and without (docs/internals/decisions/0024-an-audit-trail-outside-temporal.md).
  */
-export class CommandAudit implements WorkflowInboundCallsInterceptor {
+export class CommandAudit implements WorkflowInboundCallsInterceptor, WorkflowInternalsInterceptor {
+  /** The events of the clients' signals that were not handled yet: a signal itself has no id. */
+  private readonly signalEvents: string[] = [];
+
+  activate: Activate = (input, next) => {
+    for (const { signalWorkflow: signal } of input.activation.jobs ?? [])
+      if (signal && isSentByClients(workflowInfo().workflowType, signal.signalName))
+        this.signalEvents.push(String(signal.originatingEventId));
+    next(input);
+  };
+
   execute: Inbound['execute'] = (input, next) => {
     const answer = next(input);
-    const { workflowType } = workflowInfo();
+    const { workflowType, continuedFromExecutionRunId } = workflowInfo();
     const [given] = input.args;
+    if (continuedFromExecutionRunId === undefined && isStartedByClients(workflowType, given))
+      report(workflowType, 'started', 'start', given, subjectsOfStart(given));
     if (workflowType === operatorCallName) {
       const { do: name, id } = isObject(given) ? given : {};
       const isKnown = typeof name === 'string' && Object.hasOwn(operatorCalls, name);
@@ -44,10 +64,7 @@ export class CommandAudit implements WorkflowInboundCallsInterceptor {
       reportEnd(answer, isKnown ? `${workflowType}.${name}` : workflowType, 'end', { given, about });
     }
     if (workflowType === deleteUserName) reportEnd(answer, workflowType, 'end', { doneOf: outcomeIn });
-    if (workflowType === stopPlacingName) {
-      report(workflowType, 'started', 'start', given);
-      reportEnd(answer, workflowType, 'end', {});
-    }
+    if (workflowType === stopPlacingName) reportEnd(answer, workflowType, 'end', {});
     return answer;
   };
 
@@ -69,9 +86,8 @@ export class CommandAudit implements WorkflowInboundCallsInterceptor {
   };
 
   handleSignal: Inbound['handleSignal'] = (input, next) => {
-    const { workflowType } = workflowInfo();
-    if (workflowType === stopPlacingName && input.signalName === resumeSignal.name)
-      report(actionOf(input.signalName), 'done', input.signalName, input.args[0]);
+    if (isSentByClients(workflowInfo().workflowType, input.signalName))
+      report(actionOf(input.signalName), 'done', `signal/${this.signalEvents.shift()}`, input.args[0]);
     return next(input);
   };
 }

@@ -9,9 +9,11 @@ export function interceptors(): WorkflowInterceptors {
   const { inbound, outbound } = tracePassing();
   const refusal = new InputRefusal();
   const steps = new RecordedSteps();
+  const audit = new CommandAudit();
   return {
-    inbound: [steps, new CommandAudit(), refusal, inbound],
+    inbound: [steps, audit, refusal, inbound],
     outbound: [outbound],
-    internals: [new UnstartedEventsRefusal(), steps, refusal],
+    // After the refusal, which drops and renames signals.
+    internals: [new UnstartedEventsRefusal(), steps, refusal, audit],
   };
 }

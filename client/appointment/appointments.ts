@@ -60,8 +60,8 @@ export class AppointmentOperations {
     const { orderId, policy } = start;
     const resolved = resolvePolicy('appointment', policy);
     const workflow = bookAppointmentStart(orderId, undefined, resolved);
-    const request = policy ? { policy: resolved } : {};
-    const { client, taskQueue } = this.#calls;
+    const { client, taskQueue, actor } = this.#calls;
+    const request = { ...actor, ...(policy && { policy: resolved }) };
     await this.#calls.call(appointmentCalls.starting, options, () =>
       signalOrStart(client.workflow, taskQueue, workflow, bookingRequestedSignal, request),
     );

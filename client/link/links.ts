@@ -27,7 +27,7 @@ import { LinkHandle, linkCalls } from './link-handle.js';
 import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 
-export type LinkStart = Omit<LinkProviderInput, 'carried'>;
+export type LinkStart = Omit<LinkProviderInput, 'carried' | 'by'>;
 
 /**
  * Links of users with providers: those that they log in to with a password, and perhaps a code, or, on the service's page, any. Every method
@@ -54,12 +54,12 @@ export class LinkOperations {
     const { userId: given, provider = anyProvider, policy, ...page } = start;
     const userId = canonicalId(given);
     const chosen = { ...page, policy: resolvePolicy('link', policy) };
-    const { client, taskQueue } = this.#calls;
+    const { client, taskQueue, actor } = this.#calls;
     const begin = () =>
       client.workflow.start(linkProviderName, {
         workflowId: linkProviderId(userId, provider),
         taskQueue,
-        args: [{ userId, provider, ...chosen }],
+        args: [{ ...actor, userId, provider, ...chosen }],
         workflowIdConflictPolicy: 'USE_EXISTING',
         typedSearchAttributes: new TypedSearchAttributes([
           { key: labUserIdKey, value: userId },

@@ -58,8 +58,8 @@ export class MatchReviewOperations {
     const { rawResultId, policy } = start;
     const resolved = resolvePolicy('match review', policy);
     const workflow = matchReviewStart({ rawResultId }, resolved);
-    const request = policy ? { policy: resolved } : {};
-    const { client, taskQueue } = this.#calls;
+    const { client, taskQueue, actor } = this.#calls;
+    const request = { ...actor, ...(policy && { policy: resolved }) };
     await this.#calls.call(matchReviewCalls.starting, options, () =>
       signalOrStart(client.workflow, taskQueue, workflow, reviewRequestedSignal, request),
     );

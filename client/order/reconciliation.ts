@@ -28,7 +28,7 @@ export interface EarlierFailure {
 
 /** Starts a run for a range, or joins the one that is under way, and waits for its end. */
 export async function reconcileRange(
-  { client, taskQueue }: TemporalCalls,
+  { client, taskQueue, actor }: TemporalCalls,
   call: OneCall,
   range: { from: string; to: string },
   { onProgress, onEarlierFailure }: Omit<ReconcileOptions, keyof CallOptions>,
@@ -40,7 +40,7 @@ export async function reconcileRange(
   const handle = await client.workflow.start(reconcileOrdersName, {
     workflowId: reconcileOrdersId(taskQueue, range),
     taskQueue,
-    args: [range],
+    args: [{ ...actor, ...range }],
     workflowIdConflictPolicy: 'USE_EXISTING',
     staticSummary: `Reconcile orders from ${range.from} to ${range.to}`,
   });

@@ -25,7 +25,7 @@ import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary }
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /** The product's input to `submit`. */
-export type ReportSubmission = Omit<SubmitReportInput, 'carried'>;
+export type ReportSubmission = Omit<SubmitReportInput, 'carried' | 'by'>;
 
 /**
  * Lab reports: files from which the service reads biomarkers. Every method also rejects with the errors of

@@ -24,7 +24,7 @@ export interface BookAppointmentInput {
 }
 
 /** Sent with the start by a product that requests an appointment. */
-export interface BookingRequested {
+export interface BookingRequested extends OfActor {
   /** A part of the settings, or a resolved policy, which the client sends. */
   policy?: AppointmentPolicy | ResolvedAppointmentPolicy;
 }

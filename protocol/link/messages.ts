@@ -51,7 +51,7 @@ function areProviders(slugs: unknown): boolean {
   return Array.isArray(slugs) && slugs.length > 0 && slugs.every((slug) => typeof slug === 'string');
 }
 
-export interface LinkProviderInput extends LinkPage {
+export interface LinkProviderInput extends LinkPage, OfActor {
   /** The service's id of the user. */
   userId: string;
   /** The service's slug of a provider. Without one the user chooses it on the service's page, and the link is that of `any`. */

@@ -29,7 +29,7 @@ export interface MatchReviewReported extends MatchReviewReport {
 }
 
 /** A product that follows a review by itself, with a policy of its own. */
-export interface ReviewRequested {
+export interface ReviewRequested extends OfActor {
   /** A part of the settings, or a resolved policy, which the client sends. The last one counts. */
   policy?: MatchReviewPolicy | ResolvedMatchReviewPolicy;
 }

@@ -23,7 +23,7 @@ export type ReportSource =
       headersFrom?: string;
     };
 
-export interface SubmitReportInput {
+export interface SubmitReportInput extends OfActor {
   /** The product's own key, `^[A-Za-z0-9._:-]{1,128}$`, never personal data. The same key is followed to one job. */
   reference: string;
   /** The service's user id of whose report it is. */

@@ -72,13 +72,14 @@ describe.skipIf(postgres === undefined)('the audit trail', () => {
     const { orderId, userId } = await lab.place();
     const [nurse, doctor] = [lab.labs.as('nurse-7'), lab.labs.as('doctor-3')];
     await (await nurse.orders.getHandle({ orderId })).setPolicy({ shippingDeadline: '8d' });
-    await expect.poll(() => rowsOf(userId), patience).toEqual(['nurse-7 kitOrder.setPolicy done']);
+    const first = ['- placeKitOrder started', 'nurse-7 kitOrder.setPolicy done'];
+    await expect.poll(() => rowsOf(userId), patience).toEqual(first);
     await lab.worker.stop('SIGKILL');
     await lab.startWorker();
     await (await doctor.orders.getHandle({ orderId })).cancel();
-    const both = ['nurse-7 kitOrder.setPolicy done', 'doctor-3 kitOrder.cancel done'];
-    await expect.poll(() => rowsOf(userId), patience).toEqual(both);
-    expect(await rowsOf(`kit-order/${orderId}`)).toEqual(both);
+    const last = 'doctor-3 kitOrder.cancel done';
+    await expect.poll(() => rowsOf(userId), patience).toEqual([...first, last]);
+    expect(await rowsOf(`kit-order/${orderId}`)).toEqual([...first.slice(1), last]);
     const { code, stdout } = await labopsAudit('verify');
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+ rows of 2 writers: intact\n$/)]);
   });
@@ -90,12 +91,17 @@ describe.skipIf(postgres === undefined)('the audit trail', () => {
     const policy = { ...resolvePolicy('deletion'), grace: 1_000 };
     const deletion = await lab.labs.as('nurse-7').users.requestDeletion({ userId, policy });
     expect(await deletion.result()).toMatchObject({ outcome: 'deleted' });
-    const all = ['- kitOrder.cancel done', 'nurse-7 deleteUser.request done', '- deleteUser deleted'];
+    const all = [
+      '- placeKitOrder started',
+      '- kitOrder.cancel done',
+      'nurse-7 deleteUser.request done',
+      '- deleteUser deleted',
+    ];
     await expect.poll(() => rowsOf(userId), patience).toEqual(all);
     const text = JSON.stringify(await query('select * from health_data.audit_trail'));
     for (const id of [orderId, userId, reference]) expect(text).not.toContain(id);
     const { stdout } = await labopsAudit('list', '--subject', userId);
-    expect(stdout.split('\n')[1]).toMatch(/^\S+Z {2}nurse-7 {2}deleteUser\.request {2}done$/);
+    expect(stdout.split('\n')[2]).toMatch(/^\S+Z {2}nurse-7 {2}deleteUser\.request {2}done$/);
   });
 });
 
@@ -110,6 +116,13 @@ describe.skipIf(postgres === undefined)('what the trail has lost', () => {
   test('is added from the histories, and nothing that it has is added again', async () => {
     const { orderId, userId } = await lab.place();
     const nurse = lab.labs.as('nurse-7');
+    const startOthers = async (provider: string) => {
+      await nurse.links.start({ userId, provider });
+      // The second joins the first.
+      for (const starter of [nurse, lab.labs.as('doctor-3')]) await starter.appointments.start({ orderId });
+      await nurse.matchReviews.start({ rawResultId: `invented-${provider}` });
+    };
+    await startOthers('oura');
     await (await nurse.orders.getHandle({ orderId })).setPolicy({ shippingDeadline: '8d' });
     await nurse.placing.stop({ reason: 'invented' });
     await lab.labs.as('doctor-3').placing.resume();
@@ -118,24 +131,33 @@ describe.skipIf(postgres === undefined)('what the trail has lost', () => {
     await lab.worker.stop();
     await lab.startWorker({ DATABASE_URL: '', HEALTH_DATA: 'off' });
     const before = new Date();
+    await startOthers('fitbit');
     await (await nurse.orders.getHandle({ orderId })).setPolicy({ shippingDeadline: '9d' });
     const refusal = (await lab.labs.as('doctor-3').orders.getHandle({ orderId })).resolveProblem('wait', { orderId });
     await expect(refusal).rejects.toThrow('has missed no deadline');
     await nurse.placing.stop({ reason: 'invented' });
     await lab.labs.as('doctor-3').placing.resume();
     await expect(nurse.rejectedEvents.discard('17', 'invented')).rejects.toThrow('HEALTH_DATA');
-    await expect.poll(async () => (await added(before))?.[1], patience).toBe('6');
+    await expect.poll(async () => (await added(before))?.[1], patience).toBe('10');
     expect(await added(begun)).toMatchObject(['0', expect.anything()]);
     const elsewhere = { TASK_QUEUE: 'an-invented-queue' };
     const { stdout } = await labopsAuditWith(elsewhere, 'verify', '--histories', begun.toISOString());
     expect(stdout).toMatch(/^0 of 0 commands were missing/);
-    expect((await rowsOf(userId)).toSorted()).toEqual(
+    // An appointment learns whose it is.
+    const ofUser = (await rowsOf(userId)).filter((row) => !row.includes('bookAppointment'));
+    expect(ofUser.toSorted()).toEqual(
       [
+        '- placeKitOrder started',
+        'nurse-7 linkProvider started',
+        'nurse-7 linkProvider started',
         'doctor-3 kitOrder.resolveProblem NothingToResolve',
         'nurse-7 kitOrder.setPolicy done',
         'nurse-7 kitOrder.setPolicy done',
       ].toSorted(),
     );
+    const requests = ['nurse-7', 'doctor-3'].map((who) => `${who} bookAppointment.bookingRequested done`);
+    expect(await rowsOf(`appointment/${orderId}`)).toEqual([...requests, ...requests]);
+    expect(await rowsOf('match-review/invented-fitbit')).toEqual(['nurse-7 matchReview.reviewRequested done']);
     const stops = await rowsOf(placingStopId(lab.rig.taskQueue));
     expect(stops.slice(3)).toEqual(stops.slice(0, 3));
     expect(stops.slice(0, 3).toSorted()).toEqual([

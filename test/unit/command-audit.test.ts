@@ -1,12 +1,16 @@
 import type { Activator } from '@temporalio/workflow/lib/internals.js';
 import { expect, test } from 'vitest';
 import { deleteUserId, placingStopId, rejectedEventsId } from '../../protocol/ids.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
 import { type AuditedCommand, CommandAudit } from '../../workflows/command-audit.js';
 import { operatorCall } from '../../workflows/operator-calls.js';
+import { reconcileOrders } from '../../workflows/reconcile.js';
 import { stopPlacing } from '../../workflows/placing-stop.js';
 import { begin, opening as ofDeletion, start, userId, usual } from './deletion/lives.js';
-import { type Answers, Life } from './life.js';
+import { type Answers, Life, silent } from './life.js';
+import { opening as ofLink } from './link/lives.js';
+import { found, opening as ofReview, rawResultId } from './match-review/lives.js';
 
 const by = 'nurse-7';
 
@@ -14,7 +18,9 @@ const by = 'nurse-7';
 function audited(opening: ConstructorParameters<typeof Life>[0], answers: Answers, { isReplaying = false } = {}) {
   const life = new Life(opening, answers);
   const { activator } = life.run as unknown as { activator: Activator };
-  activator.interceptors.inbound.push(new CommandAudit());
+  const audit = new CommandAudit();
+  activator.interceptors.inbound.push(audit);
+  activator.interceptors.internals.push(audit);
   activator.mutateWorkflowInfo((info) => ({
     ...info,
     unsafe: { ...info.unsafe, isReplayingHistoryEvents: isReplaying },
@@ -64,6 +70,41 @@ test('a stop of placing and its end name who asked for each', async () => {
   await life.start({ reason: 'recalled test', by });
   await life.signal('resume', { by: 'nurse-8' });
   expect(inBrief()).toEqual(['nurse-7 stopPlacing started', 'nurse-8 stopPlacing.resume done', '- stopPlacing done']);
+});
+
+test('who starts work is reported once, though it continues in a new run', async () => {
+  const inputs = { userId, provider: 'oura', policy: resolvePolicy('link'), by };
+  const link = audited(ofLink(`link-provider/${userId}/oura`), {});
+  await link.life.start(inputs);
+  expect(link.inBrief()).toEqual(['nurse-7 linkProvider started']);
+  expect(link.commands()[0]?.subjects, 'the search attributes come later').toContain(userId);
+  const next = audited({ ...ofLink(`link-provider/${userId}/oura`), continuedFrom: 'run-0' }, {});
+  await next.life.start(inputs);
+  expect(next.commands()).toEqual([]);
+});
+
+test('a reconciliation of a range names who started it, and one of the schedule is not reported', async () => {
+  const opening = {
+    ...ofReview,
+    workflow: reconcileOrders,
+    type: 'reconcileOrders',
+    workflowId: 'reconcile-orders/lab',
+  };
+  const asked = audited(opening, { reconcilePage: silent });
+  await asked.life.start({ from: '2026-01-05', to: '2026-01-06', by });
+  expect(asked.inBrief()).toEqual(['nurse-7 reconcileOrders started']);
+  const scheduled = audited(opening, { reconcilePage: silent });
+  await scheduled.life.start({});
+  expect(scheduled.commands()).toEqual([]);
+});
+
+test('a request that joins a run is reported with its sender, as that with the start is', async () => {
+  const review = audited(ofReview, { identifyMatchReview: found(), readMatchReview: silent });
+  const requested = { name: 'reviewRequested', argument: { by } };
+  await review.life.start({ rawResultId, policy: resolvePolicy('match review') }, requested);
+  await review.life.signal('reviewRequested', { by: 'nurse-8' });
+  const request = 'matchReview.reviewRequested done';
+  expect(review.inBrief()).toEqual([`nurse-7 ${request}`, `nurse-8 ${request}`]);
 });
 
 test('nothing is reported in a replay', async () => {

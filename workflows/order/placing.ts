@@ -63,7 +63,9 @@ interface PlacingRun extends Governed<ResolvedOrderPolicy>, Attempting<PlacingEn
  * Places exactly one order for a reference, however often it is started and whatever fails on the way, and hands it
  * over to the workflow that follows it. It fails when the service refuses the order, and when it is cancelled before.
  */
-export async function placeKitOrder(input: PlaceKitOrderInput | AdoptOrderInput): Promise<PlaceKitOrderResult> {
+export async function placeKitOrder(
+  input: (PlaceKitOrderInput | AdoptOrderInput) & OfActor,
+): Promise<PlaceKitOrderResult> {
   if (input?.kind === 'existing') return adoptOrder(input);
   const run = begin(input);
   listen(run);
