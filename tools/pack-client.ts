@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { clientEntries } from './client-entries.js';
@@ -7,7 +7,7 @@ import { clientEntries } from './client-entries.js';
  * The last step of `npm pack ./client`, after tsc. The package has one implementation, in CommonJS, which every loader and Jest can load.
  * Beside each entry stands an ES module that passes its exports on, so an error is the same class however it was imported. Node's own
  * modules are loaded without `require`, which a bundler cannot carry into an ES module. The package also contains the sources that
- * the maps name.
+ * the maps name; the command line is a program, and has neither maps nor types.
  */
 
 const projectFolder = fileURLToPath(new URL('..', import.meta.url));
@@ -18,16 +18,29 @@ for (const { source } of await clientEntries(projectFolder)) {
   for (const extension of ['.mjs', '.d.mts'])
     await writeFile(join(dist, source + extension), `export * from './${basename(source)}.js';\n`);
 }
+
 for (const name of await readdir(dist, { recursive: true })) {
+  const path = join(dist, name);
+  const isProgram = name.startsWith('client/command-line/');
   if (name.endsWith('.js')) {
-    const code = await readFile(join(dist, name), 'utf8');
-    await writeFile(join(dist, name), code.replaceAll(/\brequire\("node:/g, 'process.getBuiltinModule("node:'));
+    const code = await readFile(path, 'utf8');
+    const loading = code.replaceAll(/\brequire\("node:/g, 'process.getBuiltinModule("node:');
+    await writeFile(path, isProgram ? loading.replace(/\n\/\/# sourceMappingURL=.*/, '') : loading);
+  } else if (isProgram) {
+    await rm(path);
+  } else if (name.endsWith('.map')) {
+    const source = name.replace(/(\.d\.ts|\.js)\.map$/, '.ts');
+    const copy = join(dist, 'source', source);
+    await mkdir(dirname(copy), { recursive: true });
+    await cp(join(projectFolder, source), copy);
+    const map = JSON.parse(await readFile(path, 'utf8')) as object;
+    await writeFile(path, JSON.stringify({ ...map, sources: [relative(dirname(path), copy)] }));
   }
-  if (!name.endsWith('.map')) continue;
-  const source = name.replace(/(\.d\.ts|\.js)\.map$/, '.ts');
-  const copy = join(dist, 'source', source);
-  await mkdir(dirname(copy), { recursive: true });
-  await cp(join(projectFolder, source), copy);
-  const map = JSON.parse(await readFile(join(dist, name), 'utf8')) as object;
-  await writeFile(join(dist, name), JSON.stringify({ ...map, sources: [relative(dirname(join(dist, name)), copy)] }));
+}
+
+const schemas = join(projectFolder, 'client/schemas');
+await mkdir(join(dist, 'schemas'));
+for (const name of await readdir(schemas)) {
+  const schema: unknown = JSON.parse(await readFile(join(schemas, name), 'utf8'));
+  await writeFile(join(dist, 'schemas', name), JSON.stringify(schema));
 }
