@@ -28,7 +28,7 @@ function keysOf(env: Readonly<Record<string, string | undefined>>): string | und
     return secretOf(env, 'LABOPS_ENCRYPTION_KEYS');
   } catch (error) {
     if (!(error instanceof SecretFileInvalid)) throw error;
-    throw new KeyRingInvalid([`cannot be read: LABOPS_ENCRYPTION_KEYS_FILE ${error.message}`]);
+    throw new KeyRingInvalid([`cannot be read: ${error.message}`]);
   }
 }
 

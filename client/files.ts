@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { invalid } from '../service/lab-operations-error.js';
 import { checkedDescription, type ServiceDescription } from '../service/description.js';
 
 /*
@@ -6,9 +7,17 @@ import { checkedDescription, type ServiceDescription } from '../service/descript
  * `docker inspect`.
  */
 
-/** The fault of `<SETTING>_FILE`, as a text that follows its name; never the file's content. */
-export class SecretFileInvalid extends Error {
-  override readonly name = 'SecretFileInvalid';
+/** A fault of `<SETTING>_FILE`. `problem` follows its name; never the file's content. */
+export class SecretFileInvalid extends invalid(
+  'SecretFileInvalid',
+  'Name a file that holds the value, or leave the setting unset.',
+) {
+  readonly problem: string;
+
+  constructor(name: string, problem: string) {
+    super(`${name}_FILE ${problem}`);
+    this.problem = problem;
+  }
 }
 
 /**
@@ -19,18 +28,19 @@ export function secretOf(env: Readonly<Record<string, string | undefined>>, name
   const value = env[name]?.trim() ?? '';
   const path = env[`${name}_FILE`]?.trim() ?? '';
   if (path === '') return value === '' ? undefined : value;
-  if (value !== '') throw new SecretFileInvalid(`is set, and so is ${name}`);
-  const content = contentOf(path);
-  if (content === '') throw new SecretFileInvalid('names an empty file');
+  if (value !== '') throw new SecretFileInvalid(name, `is set, and so is ${name}`);
+  const content = contentOf(name, path);
+  if (content === '') throw new SecretFileInvalid(name, 'names an empty file');
   return content;
 }
 
-function contentOf(path: string): string {
+function contentOf(name: string, path: string): string {
   try {
     return utf8Text(readFileSync(path)).trim();
   } catch (error) {
-    if (error instanceof NotUtf8) throw new SecretFileInvalid(`names a file that is ${error.problem}`);
+    if (error instanceof NotUtf8) throw new SecretFileInvalid(name, `names a file that is ${error.problem}`);
     throw new SecretFileInvalid(
+      name,
       `names a file that cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`,
     );
   }

@@ -47,8 +47,8 @@ export function followKeyFile(
     } catch (error) {
       if (!(error instanceof SecretFileInvalid)) throw error;
       // Said once, not every ten seconds. The key that was read before may be good for months.
-      if (error.message !== fault) observer?.unreadable(error.message);
-      fault = error.message;
+      if (error.problem !== fault) observer?.unreadable(error.problem);
+      fault = error.problem;
     }
   };
   const timer = setInterval(look, readAgainMs).unref();
@@ -57,7 +57,8 @@ export function followKeyFile(
 
 function readKeyFile(file: string): string {
   const key = secretOf({ TEMPORAL_API_KEY_FILE: file }, 'TEMPORAL_API_KEY') ?? '';
-  if (headerFault(key) !== undefined) throw new SecretFileInvalid(`holds a key that ${headerFault(key)}`);
+  if (headerFault(key) !== undefined)
+    throw new SecretFileInvalid('TEMPORAL_API_KEY', `holds a key that ${headerFault(key)}`);
   return key;
 }
 

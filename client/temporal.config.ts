@@ -143,6 +143,6 @@ function temporalKeyOf(env: Env): string | undefined {
     return secretOf(env, 'TEMPORAL_API_KEY');
   } catch (error) {
     if (!(error instanceof SecretFileInvalid)) throw error;
-    throw new TemporalSettingInvalid(error.message);
+    throw new TemporalSettingInvalid(error.problem);
   }
 }

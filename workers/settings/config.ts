@@ -332,7 +332,7 @@ function givenTexts(names: ReadonlySet<string>, env: Env, faults: SettingFault[]
     } catch (error) {
       if (!(error instanceof SecretFileInvalid)) throw error;
       const remedy = `name a file that holds the value of ${name}, or leave it unset`;
-      faults.push({ setting: `${name}_FILE`, problem: error.message, remedy });
+      faults.push({ setting: `${name}_FILE`, problem: error.problem, remedy });
     }
   }
   // `docker run --env-file` leaves quotes on, so a key would be sent with them, and NODE_ENV would not mean production.
