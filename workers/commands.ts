@@ -66,12 +66,13 @@ function auditCommands(audit: Command, run: (name: AuditCommand, command: Comman
   addReading('export', 'print the rows as JSON, one a line').option('--fhir', 'as AuditEvents of FHIR R4');
   const reads = "add reads, each once: lines of LABOPS_READS_FILE, or of a file that a backend's onRead writes alike";
   add('import', reads).argument('<file>');
-  add('verify', 'find rows that were changed, removed or inserted')
-    .option(
+  const addVerifying = (name: AuditCommand, description: string): Command =>
+    add(name, description).option(
       '--heads <file>',
-      'what `heads` has printed, any number of times: finds rows that are missing at the end',
+      'what `heads` has printed, any number of times: finds rows that are missing at the end, and chains that were written again',
       collect,
-    )
+    );
+  addVerifying('verify', 'find rows that were changed, removed or inserted')
     .option(
       '--histories <time>',
       'first add the commands since this time of the workflows of TASK_QUEUE that only Temporal has, as its settings and keys let it read',
@@ -79,8 +80,8 @@ function auditCommands(audit: Command, run: (name: AuditCommand, command: Comman
     )
     .option('--key <file>', 'the public key of RECEIPT_KEY, in PEM, if RECEIPT_KEY is not set');
   add('heads', 'print the end of each chain, signed with RECEIPT_KEY: keep it elsewhere');
-  add(
+  addVerifying(
     'remove',
-    'remove old rows, as the user who owns the tables, and leave a checkpoint that is signed with RECEIPT_KEY',
+    'verify, then remove old rows, as the user who owns the tables, and leave a checkpoint that is signed with RECEIPT_KEY',
   ).option('--years <number>', 'how many years are kept', count, 6);
 }
