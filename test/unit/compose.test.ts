@@ -145,6 +145,17 @@ test('the ingress, which strangers reach, shares with the worker only the keys b
   expect(worker?.['LABOPS_ENCRYPTION_KEYS']?.split(',').slice(1)).toEqual([ingress?.['LABOPS_ENCRYPTION_KEYS']]);
 });
 
+test('worker and codec server write one audit trail, and every role has the password that is set for it', () => {
+  const of = (name: string) => compose.services[name]?.environment ?? {};
+  expect(of('codec-server')['AUDIT_KEYS']).toBe(of('worker')['AUDIT_KEYS']);
+  const set = compose.services['health-roles']?.command?.join('\n') ?? '';
+  for (const [name, role] of Object.entries({ worker: 'worker', ingress: 'ingress', 'codec-server': 'codec' })) {
+    const { username, password } = new URL(of(name)['DATABASE_URL'] ?? '');
+    expect(username).toBe(`lab_${role}`);
+    expect(set).toContain(`alter role ${username} password '${password}'`);
+  }
+});
+
 test.each(ours.filter(([name]) => name !== 'sandbox'))('%s gets only settings that it reads', (_name, service) => {
   expect(unknownSettings(service.command?.at(-1) ?? '', Object.keys(service.environment ?? {}))).toEqual([]);
 });
