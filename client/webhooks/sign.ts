@@ -14,8 +14,8 @@ interface WebhookToSign {
 
 export interface SignedWebhook {
   headers: Record<string, string>;
-  /** Bytes, as the handler's `handle` takes them. */
-  body: Buffer<ArrayBuffer>;
+  /** Bytes, as the handler's `handle` takes them. `Buffer` has a parameter only since TypeScript 5.7. */
+  body: ReturnType<typeof Buffer.from>;
 }
 
 /** A webhook as the service would send it, for the tests of a product that mounts the handler. */
