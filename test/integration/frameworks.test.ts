@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signWebhook } from '../../client/webhooks/sign.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
 
-/* docs/backend.md shows how to mount the handlers in a framework. Each of its recipes is compiled, started and sent requests here. */
+/* docs/backend.md shows how to mount the handlers in a framework, and docs/metrics.md how to count their answers. Each recipe is compiled, started and sent requests here. */
 
 const secret = 'whsec_aW52ZW50ZWQtc2VjcmV0LWZvci10ZXN0cw==';
 
@@ -67,10 +67,12 @@ beforeAll(async () => {
   };
   const tsconfig = { extends: join(projectFolder, 'tsconfig.json'), compilerOptions, include: ['*.ts'] };
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
-  const recipes = await recipesIn('docs/backend.md');
+  const recipes = await recipesIn('docs/backend.md', 'Mounting the handlers in a framework');
   expect([...recipes.keys()].toSorted()).toEqual(Object.keys(frameworks).toSorted());
   for (const [framework, program] of Object.entries(frameworks))
     await writeFile(join(folder, fileOf(framework)), `${handlers}${program(recipes.get(framework) ?? '')}`);
+  const [metrics = ''] = (await recipesIn('docs/metrics.md', 'The ingress')).values();
+  await writeFile(join(folder, 'metrics.ts'), counted(metrics));
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -82,10 +84,24 @@ const handlers = `
   const listening = (address: AddressInfo | string | null) => console.log('port ' + (address as AddressInfo).port);
 `;
 
+/** A backend that counts the answers of its handler. */
+const counted = (recipe: string) => `
+  import express from 'express';
+  import { Client, Connection } from '@temporalio/client';
+  import { Counter, register } from 'prom-client';
+  import { createWebhookHandler } from '${projectFolder}/client/webhooks/index.js';
+  const app = express();
+  ${recipe}
+  const temporal = new Client({ connection: Connection.lazy() });
+  const webhooks = createWebhookHandler({ temporal, secrets: ['${secret}'], logger: false, observe });
+  app.post('/webhooks', webhooks.node);
+  const server = app.listen(0, '127.0.0.1');
+  server.once('listening', () => console.log('port ' + (server.address() as { port: number }).port));`;
+
 /** By the comment's first words that each begins with: `// Express: before …`. */
-async function recipesIn(page: string): Promise<Map<string, string>> {
+async function recipesIn(page: string, section: string): Promise<Map<string, string>> {
   const text = await readFile(join(projectFolder, page), 'utf8');
-  const [, code = ''] = /## Mounting the handlers in a framework\n.*?```js\n(.*?)```/s.exec(text) ?? [];
+  const [, code = ''] = new RegExp(`## ${section}\n.*?\`\`\`js\n(.*?)\`\`\``, 's').exec(text) ?? [];
   return new Map(code.split(/^(?=\/\/ )/m).map((recipe) => [/^\/\/ ([\w.]+)/.exec(recipe)?.[1] ?? '', recipe]));
 }
 
@@ -128,6 +144,17 @@ describe.each(Object.keys(frameworks))('behind %s', (framework) => {
     });
     await started.stop();
   });
+});
+
+test('prom-client shows what the handler answered, in the words of the ingress', async () => {
+  const started = await startProcess(process.execPath, ['--import', 'tsx', join(folder, 'metrics.ts')]);
+  const [, port = ''] = await started.waitFor(/port (\d+)/);
+  await post(port, { headers: { 'content-type': 'application/json' }, body: Buffer.from('{}') });
+  const shown = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(shown).toMatch(
+    /^labops_webhooks_total\{answer="headers_missing",result="refused",task_queue="lab-operations"\} 1$/m,
+  );
+  await started.stop();
 });
 
 /** Reads the answer even if the server no longer takes the body. */
