@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   createLabService,
@@ -424,4 +427,42 @@ describe('an error before a command runs', () => {
     expect(started.output()).toContain('Usage: labops orders');
     expect((await runProcess(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
+});
+
+/** Lines of the pages that another file runs, or the whole suite. */
+const runElsewhere: Readonly<Record<string, string>> = {
+  'npm ci && npm run demo': 'test/e2e/demo.test.ts',
+  'npm ci && npm test': '.ci/run',
+  'npm init -y && npm pkg set type=module && npm install --save-dev tsx typescript @types/node':
+    'test/integration/client-package.test.ts',
+  'npm install @temporalio/envconfig@1.24.0': 'test/integration/client-package.test.ts',
+  'npm install ./lab-operations-client-0.1.0.tgz': 'test/integration/client-package.test.ts',
+  'npx tsx readme.ts': 'test/integration/client-package.test.ts',
+};
+
+/** The lines of a page's blocks of shell, but those that need Docker or, in place of an ellipsis, values of the reader's own. */
+async function shellLinesOf(page: string): Promise<string[]> {
+  const text = await readFile(join(projectFolder, page), 'utf8');
+  const lines = [...text.matchAll(/^```sh\n([\s\S]+?)^```/gm)].flatMap(([, block = '']) => block.trim().split('\n'));
+  return lines.map((line) => line.replace(/ +#.*/, '')).filter((line) => !/^docker |…/.test(line));
+}
+
+test('every shell line of README and docs/backend.md does what it says', async () => {
+  const lines = (await Promise.all(['README.md', 'docs/backend.md'].map(shellLinesOf))).flat();
+  expect(Object.keys(runElsewhere).filter((line) => !lines.includes(line))).toEqual([]);
+  expect(Object.values(runElsewhere).filter((path) => !existsSync(join(projectFolder, path)))).toEqual([]);
+  const { handle, orderId } = await lab.place({ deliveryDeadline: '1s' });
+  await lab.sandbox.move(orderId, 'transit_customer');
+  await expect.poll(async () => (await handle.state()).attention.length, patience).toBe(1);
+  const listed = async () => (await run('orders', 'list', '--attention')).stdout;
+  await expect.poll(listed, patience).toContain(orderId);
+  const { address, taskQueue } = lab.rig;
+  const env = { ...process.env, TEMPORAL_ADDRESS: address, TASK_QUEUE: taskQueue, LABOPS_ENCRYPTION_KEYS: '' };
+  const here = lines.filter((line) => !(line in runElsewhere)).map((line) => line.replace('<order-id>', orderId));
+  expect(here.length).toBeGreaterThan(0);
+  for (const line of here) {
+    const { stdout, stderr } = await promisify(execFile)('sh', ['-c', line], { cwd: projectFolder, env });
+    expect({ line, stdout, stderr }).toMatchObject({ stdout: expect.stringContaining(orderId) as string, stderr: '' });
+  }
+  expect(await handle.state()).toMatchObject({ attention: [] });
 });
