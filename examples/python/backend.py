@@ -1,7 +1,9 @@
 """A small product backend: it orders kits, registers them, shows their state and results, and receives notifications."""
 
 import asyncio
+import json
 import os
+from pathlib import Path
 
 from aiohttp import ClientSession, web
 from standardwebhooks import Webhook, WebhookVerificationError
@@ -71,16 +73,26 @@ class Backend:
         return web.Response(status=204)
 
 
+def service() -> tuple[str, str]:
+    """The lab service's address and brand, by the same settings as the worker's: a description says how the deployment differs."""
+    file = os.environ.get("SERVICE_DESCRIPTION")
+    description: Json = json.loads(Path(file).read_text()) if file else {}
+    brand = os.environ.get("SERVICE_BRAND") or description.get("brand", "service")
+    environment = os.environ.get("SERVICE_ENVIRONMENT")
+    address = description["addresses"][environment] if environment else os.environ["SERVICE_BASE_URL"]
+    return address, brand
+
+
 async def main() -> None:
     temporal = await Client.connect(
         os.environ["TEMPORAL_ADDRESS"],
         namespace=os.environ.get("TEMPORAL_NAMESPACE", "default"),
         data_converter=data_converter(os.environ["LABOPS_ENCRYPTION_KEYS"]),
     )
-    brand = os.environ.get("SERVICE_BRAND", "service")
+    address, brand = service()
     headers = {f"x-{brand}-api-key": os.environ["SERVICE_API_KEY"]}
-    async with ClientSession(os.environ["SERVICE_BASE_URL"], headers=headers) as service:
-        lab = Lab(temporal, os.environ.get("TASK_QUEUE", "lab-operations"), service)
+    async with ClientSession(address, headers=headers) as session:
+        lab = Lab(temporal, os.environ.get("TASK_QUEUE", "lab-operations"), session)
         runner = web.AppRunner(Backend(lab, os.environ["NOTIFY_SECRET"]).app())
         await runner.setup()
         port = int(os.environ.get("PORT", "4000"))

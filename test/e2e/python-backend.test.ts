@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
@@ -40,7 +42,7 @@ function hasPython(): boolean {
 const isPossible = hasPython();
 
 beforeAll(async () => {
-  if (!isPossible) return;
+  if (!isPossible) return undefined;
   const [requirements, installed] = [join(example, 'requirements.txt'), join(environment, 'installed.txt')];
   if (!existsSync(installed) || readFileSync(installed, 'utf8') !== readFileSync(requirements, 'utf8')) {
     mkdirSync(environment, { recursive: true });
@@ -48,15 +50,21 @@ beforeAll(async () => {
     await run(python, ['-m', 'pip', 'install', '--quiet', '--requirement', requirements]);
     copyFileSync(requirements, installed);
   }
+  const description = join(await mkdtemp(join(tmpdir(), 'description-')), 'deployment.json');
+  await writeFile(description, JSON.stringify({ addresses: { sandbox: lab.service.url } }));
+  const { SERVICE_BASE_URL: _, ...workerEnv } = lab.workerEnv;
   await startProcess(python, ['backend.py'], {
     cwd: example,
     env: {
-      ...lab.workerEnv,
+      ...workerEnv,
+      SERVICE_DESCRIPTION: description,
+      SERVICE_ENVIRONMENT: 'sandbox',
       PORT: new URL(backend).port,
       PYTHONDONTWRITEBYTECODE: '1',
     },
     ready: /listening/,
   });
+  return () => rm(dirname(description), { recursive: true });
 });
 
 async function run(command: string, args: string[]): Promise<void> {
