@@ -20,11 +20,6 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export interface Statement {
-  sql: string;
-  parameters: readonly Parameter[];
-}
-
 export interface Transaction {
   query<Row extends object>(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>;
   /** Several statements without parameters. */

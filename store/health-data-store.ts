@@ -1,13 +1,14 @@
 import { AuditTrail } from './audit-trail.js';
 import { canonicalId } from '../service/canonical-id.js';
 import type { HealthDataRead } from '../service/webhooks/health-data.js';
-import { accept, type Acceptance, setAside } from './message-acceptance.js';
+import { accept, setAside } from './message-acceptance.js';
 import { type Database, StoreFailed } from './database.js';
 import { countUser, deleteUser, isDeleted, type UserToDelete } from './deleted-users.js';
+import { EventWrites } from './event-writes.js';
 import { keyPart, ofWorkout } from './keys.js';
 import { HealthDataReader } from './health-data-reader.js';
 import { type Chore, Housekeeping } from './housekeeping.js';
-import { forgetOldMessages, type ReceivedMessage, rememberMessage, wasTaken } from './messages.js';
+import { type Acceptance, forgetOldMessages, type ReceivedMessage, rememberMessage, wasTaken } from './messages.js';
 import { pglite } from './pglite.js';
 import { postgres } from './postgres.js';
 import { streamStanding, type StreamStanding } from './health-data-reading.js';
@@ -55,6 +56,7 @@ export class HealthDataStore extends HealthDataReader {
   readonly audit: AuditTrail;
   readonly #database: Database;
   readonly #transactions: UserTransactions;
+  readonly #writes: EventWrites;
   readonly #hashes: ReferenceHashes;
   readonly #housekeeping: Housekeeping;
 
@@ -62,6 +64,7 @@ export class HealthDataStore extends HealthDataReader {
     super(database);
     this.#database = database;
     this.#transactions = new UserTransactions(database);
+    this.#writes = new EventWrites(database);
     this.#hashes = new ReferenceHashes(referenceKeys);
     const rejected = new RejectedEvents(database);
     this.rejected = rejected;
@@ -73,7 +76,7 @@ export class HealthDataStore extends HealthDataReader {
   /** Takes an event, once for each message id, all or nothing. Settles when it is durable. */
   async accept(event: HealthDataRead, message: ReceivedMessage): Promise<Acceptance> {
     this.#housekeeping.nowAndThen();
-    return accept({ transactions: this.#transactions, hashes: this.#hashes }, event, message);
+    return accept({ transactions: this.#transactions, hashes: this.#hashes, writes: this.#writes }, event, message);
   }
 
   /** Stores an unhandled event among the rejected ones, once for each message id. */

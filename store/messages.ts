@@ -10,6 +10,13 @@ export interface ReceivedMessage {
   receivedAt?: string;
 }
 
+/**
+ * The result of a message. `stored`: all of it. `set_aside`: a part could not be stored, so the message also waits
+ * among the rejected events. `repeated`: it was taken before, and nothing changed. `user_deleted`: nothing of it was
+ * stored.
+ */
+export type Acceptance = 'stored' | 'set_aside' | 'repeated' | 'user_deleted';
+
 /** The sender repeats a message for a day and a bit; a person may have it sent again for some days after that. */
 const rememberedDays = 30;
 

@@ -98,13 +98,18 @@ const healthData = `
 /**
  * Takes a message of a known user within the statement that writes it, so one round trip does it all. Once the lock is
  * held (user-transactions.ts) each statement of the function sees what was committed meanwhile, which the statement around it does not.
+ * A message that is taken together with others waits for no lock: it is then to be taken alone.
  * The limit is shorter than the time that the caller waits: what was given up must not be written later.
  */
 const takeMessage = `
-  create function health_data.take_message(taken_id text, of_user text) returns text
+  create function health_data.take_message(taken_id text, of_user text, waits boolean) returns text
   language plpgsql set lock_timeout = '50s' as $$
   begin
-    perform pg_advisory_xact_lock(${userLocks}, hashtext(of_user));
+    if waits then
+      perform pg_advisory_xact_lock(${userLocks}, hashtext(of_user));
+    elsif not pg_try_advisory_xact_lock(${userLocks}, hashtext(of_user)) then
+      return 'alone';
+    end if;
     insert into health_data.received_messages (message_id) values (taken_id) on conflict (message_id) do nothing;
     if not found then
       return 'repeated';

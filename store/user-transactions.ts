@@ -1,4 +1,4 @@
-import { type Database, type Statement, StoreFailed, type Transaction } from './database.js';
+import { type Database, StoreFailed, type Transaction } from './database.js';
 import { userLocks } from './tables.js';
 
 /** A first connection brings years of a user's data at once; the service repeats messages beyond this limit. */
@@ -28,7 +28,7 @@ export class UserTransactions {
         return work(transaction);
       });
     }
-    return this.#inLine(userId, () =>
+    return this.inLine(userId, () =>
       this.#database.transaction(async (transaction) => {
         await transaction.query(lockUser, [userId]);
         return work(transaction);
@@ -36,12 +36,11 @@ export class UserTransactions {
     );
   }
 
-  /** One statement in a user's line. It takes the lock itself, by `take_message`. */
-  async runStatement<Row extends object>(userId: string, { sql, parameters }: Statement): Promise<Row[]> {
-    return this.#inLine(userId, () => this.#database.write<Row>(sql, parameters));
-  }
-
-  async #inLine<Result>(userId: string, work: () => Promise<Result>): Promise<Result> {
+  /**
+   * Does a user's work in the user's line.
+   * @throws StoreFailed when too many of the user's wait already
+   */
+  async inLine<Result>(userId: string, work: () => Promise<Result>): Promise<Result> {
     const line = this.#lines.get(userId) ?? { last: Promise.resolve(), length: 0 };
     if (line.length === mostInLine) {
       throw new StoreFailed(`${mostInLine} writes of one user are waiting already: try again later`);

@@ -7,11 +7,11 @@ import {
 } from '../client/webhooks/destinations.js';
 import { type HealthDataRead, readHealthData } from '../service/webhooks/health-data.js';
 import { DatabaseNotUtf8, StoreFailed } from '../store/database.js';
-import type { Acceptance } from '../store/message-acceptance.js';
+
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import type { LiveKeys } from '../client/encryption/live-keys.js';
 import type { HealthDataStore, StoreOptions } from '../store/health-data-store.js';
-import type { ReceivedMessage } from '../store/messages.js';
+import type { Acceptance, ReceivedMessage } from '../store/messages.js';
 import { openedStore, type StoreAccess, storeOnDemand } from '../store/store-access.js';
 import { isAddressable } from '../protocol/ids.js';
 import { StartFailed } from './process.js';

@@ -255,6 +255,38 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     await store.close();
   });
 
+  test('writes together what comes while it writes; each event has an answer of its own, and waits for no other', async () => {
+    const place = await newDatabase(postgresUrl ?? '');
+    const store = await openStore(place);
+    const elsewhere = await heldUsers(place.databaseUrl, ['held']);
+    const repeated = { id: randomUUID() };
+    await receive(store, activity('repeating', '1'), repeated);
+    await store.deleteUserData('deleted');
+    const held = receive(store, activity('held', '1'));
+    const events = ['first', 'second', 'third', 'deleted'].map((userId) => receive(store, activity(userId, '1')));
+    events.push(receive(store, activity('repeating', '2'), repeated));
+    expect(await Promise.all(events)).toEqual(['stored', 'stored', 'stored', 'user_deleted', 'repeated']);
+    const transactions = await elsewhere.query(
+      `select count(*)::int as events from health_data.summaries where user_id in ('first', 'second', 'third') group by received_at`,
+    );
+    expect(transactions.rows).toEqual([{ events: 3 }]);
+    await elsewhere.end();
+    expect(await held).toBe('stored');
+    await store.close();
+  });
+
+  test('that refuses a value of one event writes those that came with it', async () => {
+    const place = await newDatabase(postgresUrl ?? '');
+    const store = await openStore(place);
+    const summary = { kind: 'summary', eventType: 'e', resource: 'r', source: {}, id: '1', data: {} } as const;
+    const days = ['2026-01-05', '2026-01-05', '2026-13-45', '2026-01-05'];
+    const events = days.map((day, index) =>
+      store.accept({ ...summary, userId: `user-${index}`, day }, { id: randomUUID(), body: '{}' }),
+    );
+    expect(await Promise.all(events)).toEqual(['stored', 'stored', 'set_aside', 'stored']);
+    await store.close();
+  });
+
   test('that is away is reported by a StoreFailed that can be logged, without the password', async () => {
     const databaseUrl = `postgres://lab:Testpassword@127.0.0.1:${await closedPort()}/x`;
     const failed = await openStore({ databaseUrl }).catch((error: unknown) => error);

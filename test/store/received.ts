@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readEvent } from '../../service/webhooks/events.js';
 import { readHealthData } from '../../service/webhooks/health-data.js';
-import type { Acceptance } from '../../store/message-acceptance.js';
+import type { Acceptance } from '../../store/messages.js';
 import type { HealthDataStore } from '../../store/health-data-store.js';
 import type { StoredSample } from '../../store/health-data-reading.js';
 
