@@ -77,5 +77,8 @@ export class NotAllChanged extends refused(
   'Once the reasons are corrected, repeat the command: it changes nothing twice.',
 ) {}
 
+/** An export is incomplete; the answer says what is missing, and why. */
+export class NotAllRead extends refused('NotAllRead', 'Once the reasons are corrected, export again.') {}
+
 /** The provider did not take a link's code; the answer says what comes next. */
 export class CodeNotAccepted extends refused('CodeNotAccepted') {}

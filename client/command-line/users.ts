@@ -6,7 +6,7 @@ import type { HealthDataReader } from '../../store/health-data-reader.js';
 import { readDatabaseUrl } from '../config.js';
 import { verifyReceipt } from '../user/receipt.js';
 import type { CommandLine } from './command-line.js';
-import { UsageError } from './failures.js';
+import { NotAllRead, UsageError } from './failures.js';
 import { days, readText } from './input.js';
 import { attentionText, facts, moment, sections, table, words } from './output.js';
 
@@ -78,10 +78,15 @@ async function exportUser(commandLine: CommandLine, userId: string): Promise<voi
   };
   try {
     await commandLine.run(async ({ lab }) => {
-      for await (const work of lab.users.export(userId)) print(work);
+      let unread = 0;
+      for await (const work of lab.users.export(userId)) {
+        print(work);
+        if (work.stateUnread !== undefined) unread += 1;
+      }
       if (database) for await (const row of database.export(userId)) print(row);
       else print({ kind: 'left_out', what: 'health data and rejected events', why: 'DATABASE_URL is not set' });
       if (lines === 0) commandLine.note(`Nothing is held of user ${shownId(userId)}.`);
+      if (unread > 0) throw new NotAllRead(`The state of ${unread} workflows could not be read: stateUnread says why`);
     }, 'endless');
   } finally {
     await database?.close();

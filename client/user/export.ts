@@ -27,6 +27,8 @@ export interface ExportedWork {
   endedAt?: string;
   /** Its state with its timeline; absent if it has none, or if the next run continues it; null if it cannot be decrypted. */
   state?: unknown;
+  /** Why the state could not be read: then it is missing here. */
+  stateUnread?: string;
   /**
    * Everything that was sent to it, in order: its input, commands and signals. Null if it cannot be decrypted. Credentials are left out:
    * a link's token, a code, the address of a file that is a credential by itself.
@@ -41,20 +43,14 @@ export function runsOfUser(temporal: Client, userId: string): AsyncIterable<Work
 
 const stateQuery = defineQuery<object>('state');
 
-/** Undefined if Temporal has deleted the run since it was listed. */
-export async function exportedWork(
-  call: OneCall,
-  temporal: Client,
-  run: WorkflowExecutionInfo,
-): Promise<ExportedWork | undefined> {
+/** Without its state. Undefined if Temporal has deleted the run since it was listed. */
+export async function exportedWork(temporal: Client, run: WorkflowExecutionInfo): Promise<ExportedWork | undefined> {
   const { workflowId, runId, type, status, startTime, closeTime } = run;
   try {
     const received = await receivedBy(temporal, run);
-    const state = await stateOf(call, temporal, run);
     return {
       ...{ kind: 'work', type, workflowId, runId, status: status.name, startedAt: startTime.toISOString() },
       ...(closeTime && { endedAt: closeTime.toISOString() }),
-      ...(state !== undefined && { state }),
       received,
     };
   } catch (error) {
@@ -82,7 +78,8 @@ async function receivedBy(
   return received;
 }
 
-async function stateOf(
+/** Undefined if it has none. */
+export async function stateOf(
   call: OneCall,
   temporal: Client,
   { workflowId, runId, status }: WorkflowExecutionInfo,

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { WithStartWorkflowOperation } from '@temporalio/client';
+import { type WorkflowExecutionInfo, WithStartWorkflowOperation } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { NotFound, ServiceRefused } from '../../service/errors.js';
 import type { LabService } from '../../service/lab-service.js';
@@ -23,7 +23,7 @@ import {
   type DeletionState,
 } from '../../protocol/deletion/messages.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
-import type { CallOptions } from '../call-options.js';
+import { usualDeadline, type CallOptions } from '../call-options.js';
 import type { RefusedField } from '../../service/lab-operations-error.js';
 import { isText } from '../../service/json-object.js';
 import { checkRead, policyFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
@@ -31,7 +31,7 @@ import { ReadInvalid } from '../errors.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { exists, statusOf } from '../workflow-runs.js';
-import { type ExportedWork, exportedWork, runsOfUser } from './export.js';
+import { type ExportedWork, exportedWork, runsOfUser, stateOf } from './export.js';
 import { DeletionHandle, userCalls } from './deletion-handle.js';
 import { DeletionInvalid, DeletionNotFound, GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
@@ -210,10 +210,21 @@ export class UserOperations {
     this.#access.report?.('users.export', canonicalId(userId));
     const calls = this.#calls;
     const runs = calls.iterate(userCalls.reading, options, () => runsOfUser(client, userId));
+    // A run that is stuck must not end the export, nor hold it up.
+    const bounded = { deadline: usualDeadline, ...options };
+    const readState = async (run: WorkflowExecutionInfo): Promise<Pick<ExportedWork, 'state' | 'stateUnread'>> => {
+      try {
+        const state = await calls.call(userCalls.reading, bounded, (call) => stateOf(call, client, run));
+        return state === undefined ? {} : { state };
+      } catch (error) {
+        if (options.signal?.aborted === true) throw error;
+        return { stateUnread: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
+      }
+    };
     return (async function* () {
       for await (const run of runs) {
-        const work = await calls.call(userCalls.reading, options, (call) => exportedWork(call, client, run));
-        if (work) yield work;
+        const work = await calls.call(userCalls.reading, options, () => exportedWork(client, run));
+        if (work) yield { ...work, ...(await readState(run)) };
       }
     })();
   }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { TypedSearchAttributes } from '@temporalio/common';
 import { expect, inject, test } from 'vitest';
 import { errors, LabOperations, type ReadRecord } from '../../client/index.js';
+import { labUserIdKey } from '../../protocol/search-attributes.js';
 import { openStore } from '../../store/health-data-store.js';
 import { registration } from '../rig/cast.js';
 import { newDatabase } from '../rig/stores.js';
@@ -82,4 +84,22 @@ test('a user of whom nothing is held, and an id that is not one, are said to be 
   for await (const work of reading.users.export(nobody)) expect(work).toBeUndefined();
   expect(reads).toMatchObject([{ actor: 'staff-1', what: 'users.export', subject: nobody }]);
   expect(() => reading.users.export('..')).toThrow(errors.ReadInvalid);
+});
+
+test('a run that is stuck does not end the export: its line says why its state could not be read, and the status that something is missing', async () => {
+  const userId = randomUUID();
+  const stuck = await lab.rig.client.workflow.start('invented', {
+    ...{ workflowId: `invented/${userId}`, taskQueue: lab.rig.taskQueue, args: [{ note: 'sent' }] },
+    typedSearchAttributes: new TypedSearchAttributes([{ key: labUserIdKey, value: userId }]),
+  });
+  const env = { LABOPS_ENCRYPTION_KEYS: encryptionKeys, DATABASE_URL: undefined };
+  const exported = async () => labops(lab, ['users', 'export', userId], { env });
+  await expect.poll(async () => (await exported()).stdout, { timeout: 30_000 }).toContain(stuck.workflowId);
+  const { code, stdout, stderr } = await exported();
+  const [work, last] = linesIn(stdout);
+  expect(work).toMatchObject({ type: 'invented', stateUnread: expect.stringMatching(/\w+: \w/) as unknown });
+  expect(work).not.toHaveProperty('state');
+  expect(last, 'it goes on').toMatchObject({ kind: 'left_out' });
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/NotAllRead: The state of 1 workflows could not be read/)]);
+  await stuck.terminate();
 });
