@@ -3,9 +3,11 @@ import {
   SearchAttributeType,
   type SearchAttributePair,
   type SearchAttributeUpdatePair,
+  type TypedSearchAttributes,
   defaultPayloadConverter,
 } from '@temporalio/common';
 import { isAddressable } from './ids.js';
+import { parsingJobName } from './report/messages.js';
 import { canonicalId } from '../service/canonical-id.js';
 
 /**
@@ -28,6 +30,21 @@ export const labPhaseKey = defineSearchAttributeKey('LabPhase', SearchAttributeT
 export const labAttentionKey = defineSearchAttributeKey('LabAttention', SearchAttributeType.KEYWORD_LIST);
 /** Since when the oldest of these reasons stands; unset if there is none. */
 export const labAttentionSinceKey = defineSearchAttributeKey('LabAttentionSince', SearchAttributeType.DATETIME);
+
+/** The ids of a run's orders, their transaction and its parsing job: events may name one of them instead of the user. */
+export function workIdsOf(run: {
+  type: string;
+  workflowId: string;
+  typedSearchAttributes: TypedSearchAttributes;
+}): string[] {
+  const { type, workflowId, typedSearchAttributes } = run;
+  const transactionId = typedSearchAttributes.get(labTransactionIdKey);
+  return [
+    ...(typedSearchAttributes.get(labOrderIdKey) ?? []),
+    ...(transactionId === undefined ? [] : [transactionId]),
+    ...(type === parsingJobName ? [workflowId.slice(workflowId.indexOf('/') + 1)] : []),
+  ];
+}
 
 /** Temporal's own: set while a workflow's tasks fail again and again, so it cannot go on. */
 export const reportedProblemsKey = defineSearchAttributeKey(

@@ -31,7 +31,7 @@ export async function namesDeleted(transaction: Transaction, hashes: ReferenceHa
 }
 
 /** The fields in which the service names a user and their work. */
-export const idFields = [
+const idFields = [
   'id',
   'user_id',
   'order_id',
@@ -75,10 +75,15 @@ export async function deleteUser(
   });
   for (const table of tablesOfUsers) await deleteFrom(database, table, userId);
   const ofReference = clientUserId === undefined ? [] : textsOf(clientUserId, ['client_user_id']);
-  const ofUser = [...new Set([userId, ...workIds].flatMap((id) => textsOf(id, idFields)))];
+  const ofUser = userTexts(userId, workIds);
   await deleteRejectedMentioning(database, ofUser);
   await deleteRejectedAbout(database, { userId, ofUser, ofReference });
   await database.scrub(tablesOfUsers.map((table) => `health_data.${table}`));
+}
+
+/** By which a rejected event that names no user is found. */
+export function userTexts(userId: string, workIds: readonly string[]): string[] {
+  return [...new Set([userId, ...workIds].flatMap((id) => textsOf(id, idFields)))];
 }
 
 /** The rows that name the user, tombstone excepted. */

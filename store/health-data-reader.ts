@@ -103,10 +103,12 @@ export class HealthDataReader {
   /**
    * All that the database holds of a user, rejected events too, a few rows at a time. Needs the worker's DATABASE_URL: `lab_reader` must not
    * read rejected events.
+   *
+   * @param workIds the `ids` of what `lab.users.export` gives: rejected events that name only one of them are in it, too
    */
-  export(userId: string): AsyncGenerator<ExportedRow, void, undefined> {
+  export(userId: string, workIds: readonly string[] = []): AsyncGenerator<ExportedRow, void, undefined> {
     this.#report('healthData.export', canonicalId(userId));
-    return userRows(this.#database, canonicalId(userId));
+    return userRows(this.#database, canonicalId(userId), workIds);
   }
 
   async #read<Rows>(what: string, userId: string, reading: Promise<Rows>): Promise<Rows> {

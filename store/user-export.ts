@@ -1,6 +1,5 @@
 import type { Database, Parameter } from './database.js';
-import { idFields, isAbout, rejectedThatMayContain } from './deleted-users.js';
-import { textsOf } from './mentioned-users.js';
+import { isAbout, rejectedThatMayContain, userTexts } from './deleted-users.js';
 
 /** A row that is about a user: `kind` is its table, and the rest its columns. Times are ISO 8601. */
 export interface ExportedRow {
@@ -28,8 +27,16 @@ const tables = {
   deleted_users: { key: { user_id: 'text' }, page: 1 },
 } satisfies Record<string, Table>;
 
-/** Everything that the tables hold of a user. @param userId as we write it */
-export async function* userRows(database: Database, userId: string): AsyncGenerator<ExportedRow, void, undefined> {
+/**
+ * Everything that the tables hold of a user.
+ * @param userId as we write it
+ * @param workIds of the user's orders and the like: rejected events may name one of them alone
+ */
+export async function* userRows(
+  database: Database,
+  userId: string,
+  workIds: readonly string[],
+): AsyncGenerator<ExportedRow, void, undefined> {
   for (const [kind, { key, page }] of Object.entries(tables) as [ExportedRow['kind'], Table][]) {
     const columns = Object.keys(key);
     const next = Object.values(key).map((type, index) => `$${index + 2}::${type}`);
@@ -46,12 +53,16 @@ export async function* userRows(database: Database, userId: string): AsyncGenera
       after = rows.length < page ? undefined : rows.at(-1)?.after;
     } while (after);
   }
-  yield* rejectedMentioning(database, userId);
+  yield* rejectedMentioning(database, userId, workIds);
 }
 
-/** An event that could not be read may contain the user's id anywhere: those that a deletion erases for it. One at a time. */
-async function* rejectedMentioning(database: Database, userId: string): AsyncGenerator<ExportedRow, void, undefined> {
-  const ofUser = textsOf(userId, idFields);
+/** An event that could not be read may contain an id of the user anywhere: those that a deletion erases for it. One at a time. */
+async function* rejectedMentioning(
+  database: Database,
+  userId: string,
+  workIds: readonly string[],
+): AsyncGenerator<ExportedRow, void, undefined> {
+  const ofUser = userTexts(userId, workIds);
   for await (const id of rejectedThatMayContain(database, ofUser)) {
     const [found] = await database.query<{ row: { body: string | null } }>(
       `select to_jsonb(held) as row from health_data.rejected_events as held

@@ -14,8 +14,7 @@ import {
   type AppointmentResult,
 } from '../../protocol/appointment/messages.js';
 import { isAddressable } from '../../protocol/ids.js';
-import { labOrderIdKey, labTransactionIdKey, labUserIdKey } from '../../protocol/search-attributes.js';
-import { parsingJobName } from '../../protocol/report/messages.js';
+import { labUserIdKey, workIdsOf } from '../../protocol/search-attributes.js';
 import { listed } from '../workflow-runs.js';
 
 /**
@@ -58,7 +57,7 @@ export function erasureActivities({
         const ids =
           clientUserId === undefined || (await isAnothers(service, userId, clientUserId)) ? {} : { clientUserId };
         await withStore(workerStore, async (store) => {
-          await store.deleteUserData(userId, { ...ids, workIds: await workIdsOf(temporal, userId) });
+          await store.deleteUserData(userId, { ...ids, workIds: await allWorkIdsOf(temporal, userId) });
         });
         return 'erased';
       };
@@ -71,17 +70,13 @@ export function erasureActivities({
  * Ids of a user's orders, their transactions, parsing jobs and appointments, as far as Temporal retains their
  * workflows: rejected events without a user's id may contain one of them.
  */
-export async function workIdsOf(temporal: Client, userId: string): Promise<string[]> {
+export async function allWorkIdsOf(temporal: Client, userId: string): Promise<string[]> {
   // Nothing that goes into a query may end its quotes.
   if (!isAddressable(userId)) return [];
   const ids = new Set<string>();
   for (const run of await listed(temporal, `${labUserIdKey.name} = '${canonicalId(userId)}'`)) {
-    const { type, workflowId, typedSearchAttributes } = run;
-    for (const id of typedSearchAttributes.get(labOrderIdKey) ?? []) ids.add(id);
-    const transactionId = typedSearchAttributes.get(labTransactionIdKey);
-    if (transactionId !== undefined) ids.add(transactionId);
-    if (type === parsingJobName) ids.add(workflowId.slice(workflowId.indexOf('/') + 1));
-    if (type === bookAppointmentName) {
+    for (const id of workIdsOf(run)) ids.add(id);
+    if (run.type === bookAppointmentName) {
       const appointmentId = await appointmentIdOf(temporal, run);
       if (appointmentId !== undefined) ids.add(appointmentId);
     }

@@ -79,11 +79,13 @@ async function exportUser(commandLine: CommandLine, userId: string): Promise<voi
   try {
     await commandLine.run(async ({ lab }) => {
       let unread = 0;
+      const ids: string[] = [];
       for await (const work of lab.users.export(userId)) {
         print(work);
+        ids.push(...work.ids);
         if (work.stateUnread !== undefined) unread += 1;
       }
-      if (database) for await (const row of database.export(userId)) print(row);
+      if (database) for await (const row of database.export(userId, ids)) print(row);
       else print({ kind: 'left_out', what: 'health data and rejected events', why: 'DATABASE_URL is not set' });
       if (lines === 0) commandLine.note(`Nothing is held of user ${shownId(userId)}.`);
       if (unread > 0) throw new NotAllRead(`The state of ${unread} workflows could not be read: stateUnread says why`);

@@ -10,7 +10,7 @@ import { defineQuery } from '../../protocol/definitions.js';
 import { canonicalId } from '../../protocol/ids.js';
 import { submitMfaCodeUpdate } from '../../protocol/link/messages.js';
 import { isSignedUrl } from '../../protocol/report/signed-url.js';
-import { labUserIdKey, withoutMemos } from '../../protocol/search-attributes.js';
+import { labUserIdKey, withoutMemos, workIdsOf } from '../../protocol/search-attributes.js';
 import { EncryptionKeyUnknown } from '../encryption/payload-codec.js';
 import type { OneCall } from '../one-call.js';
 
@@ -25,6 +25,8 @@ export interface ExportedWork {
   status: string;
   startedAt: string;
   endedAt?: string;
+  /** Orders, their transaction, a parsing job: for `HealthDataReader.export`, because events may name one of them instead of the user. */
+  ids: string[];
   /** Its state with its timeline; absent if it has none, or if the next run continues it; null if it cannot be decrypted. */
   state?: unknown;
   /** Why the state could not be read: then it is missing here. */
@@ -51,6 +53,7 @@ export async function exportedWork(temporal: Client, run: WorkflowExecutionInfo)
     return {
       ...{ kind: 'work', type, workflowId, runId, status: status.name, startedAt: startTime.toISOString() },
       ...(closeTime && { endedAt: closeTime.toISOString() }),
+      ids: workIdsOf(run),
       received,
     };
   } catch (error) {

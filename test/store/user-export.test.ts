@@ -5,7 +5,7 @@ import { describeStores } from '../rig/stores.js';
 import { activity, glucose, receive, sample } from './received.js';
 
 describeStores('the export of a user', (rig) => {
-  test('has every row of the user once, over many pages, with rejected events that only mention the user, and nobody else', async () => {
+  test('has every row of the user once, over many pages, with rejected events that only mention the user or an order, and nobody else', async () => {
     const { store, userId } = rig();
     const other = randomUUID();
     for (const id of [userId, other]) {
@@ -21,11 +21,13 @@ describeStores('the export of a user', (rig) => {
     for (const written of [...Array<string>(7).fill(userId), ...spellings, other, other.replaceAll('-', '\\u002d')]) {
       await store.setAside({ reason: 'not_handled' }, { id: randomUUID(), body: `{"x":"${written}"}` });
     }
+    const orderId = randomUUID();
+    await store.setAside({ reason: 'not_handled' }, { id: randomUUID(), body: `{"order_id":"${orderId}"}` });
     const rows: ExportedRow[] = [];
-    for await (const row of store.export(userId.toUpperCase())) rows.push(row);
+    for await (const row of store.export(userId.toUpperCase(), [orderId])) rows.push(row);
     const kinds = ['summaries', 'samples', 'rejected_events'];
-    expect(kinds.map((each) => rows.filter(({ kind }) => kind === each).length)).toEqual([1, 2400, 10]);
-    expect(rows).toHaveLength(2411);
+    expect(kinds.map((each) => rows.filter(({ kind }) => kind === each).length)).toEqual([1, 2400, 11]);
+    expect(rows).toHaveLength(2412);
     expect(new Set(rows.map((row) => row['sampled_at'])).size, 'and none for the others').toBe(2401);
     expect(JSON.stringify(rows)).not.toContain(other);
 

@@ -3,7 +3,7 @@ import { WorkflowNotFoundError, WorkflowUpdateFailedError, type Client } from '@
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import { runningWorkActivities } from '../../../../activities/deletion/running-work.js';
-import { workIdsOf } from '../../../../activities/deletion/erasure.js';
+import { allWorkIdsOf } from '../../../../activities/deletion/erasure.js';
 import { kitOrderId, parsingJobId } from '../../../../protocol/ids.js';
 import { labOrderIdKey, labPhaseKey, labTransactionIdKey } from '../../../../protocol/search-attributes.js';
 
@@ -103,7 +103,7 @@ test('a user’s work has the ids of orders, transactions, jobs and appointments
     'appointment/b': gone,
     'result of appointment/c': () => ({ appointment: { appointmentId: 'visit-2' } }),
   });
-  const ids = (attempt: number) => new MockActivityEnvironment({ attempt }).run(() => workIdsOf(temporal, userId));
+  const ids = (attempt: number) => new MockActivityEnvironment({ attempt }).run(() => allWorkIdsOf(temporal, userId));
   await expect(ids(1)).rejects.toThrow('gone');
   expect(await ids(3)).toEqual([id, 'id-2', 'transaction-1', 'job-1', 'visit-1', 'visit-2']);
 });
