@@ -9,6 +9,7 @@ export { LabOperations, type ConnectOptions, type LabOperationsOptions } from '.
 export type { OnRead, ReadRecord } from '../service/reads.js';
 export type { NotificationSource, WatchOptions } from './watching.js';
 export type { CallOptions, Deadline } from './call-options.js';
+export type { ListOptions } from './workflow-list.js';
 export type { Encryption } from './config.js';
 export type { Installation } from '../service/installation.js';
 export { labDataConverter, createPayloadCodec, type PayloadCodecOptions } from './encryption/payload-codec.js';

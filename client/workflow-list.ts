@@ -1,4 +1,9 @@
-import { WorkflowNotFoundError, type Client, type WorkflowExecutionInfo } from '@temporalio/client';
+import {
+  WorkflowNotFoundError,
+  type Client,
+  type WorkflowClient,
+  type WorkflowExecutionInfo,
+} from '@temporalio/client';
 import {
   withoutMemos,
   labAttentionKey,
@@ -10,6 +15,7 @@ import {
 import { isAddressable } from '../protocol/ids.js';
 import { canonicalId } from '../service/canonical-id.js';
 import { isObject } from '../service/json-object.js';
+import type { CallOptions } from './call-options.js';
 import type { RefusalClass } from './errors.js';
 
 /* Lists by search attributes: no workflow is woken. They lag by moments. */
@@ -36,6 +42,18 @@ export interface WorkflowSummary<Phase extends string, Reason extends string> {
   endedAt?: Date;
 }
 
+export interface ListOptions extends CallOptions {
+  /** Only a part of the list. */
+  page?: {
+    /** The most; a page may have fewer although another one follows. */
+    limit: number;
+    /** What `onNext` was given by the page before, of the same filter. */
+    after?: string;
+    /** Gets the token of the next page, if there is one. */
+    onNext: (after: string) => void;
+  };
+}
+
 /** The list of one area. */
 interface ListedArea<Own extends object> {
   /** The condition that selects its workflows. */
@@ -55,16 +73,35 @@ export async function* listWorkflows<Phase extends string, Reason extends string
   temporal: Client,
   area: ListedArea<Own>,
   filter: WorkflowFilter<Phase, Reason>,
+  { page }: ListOptions,
 ): AsyncGenerator<Own & WorkflowSummary<Phase, Reason>, void, undefined> {
   const listed = new Set<string>();
   // Temporal lists the running ones first, then the others by their ends, the latest first.
   const query = queryOf(area, filter);
-  for await (const execution of withoutMemos(temporal.workflow).list({ query })) {
+  const workflows = page ? onePage(temporal.workflow, page) : temporal.workflow;
+  for await (const execution of withoutMemos(workflows).list({ query })) {
     if (listed.has(execution.workflowId)) continue;
     listed.add(execution.workflowId);
-    if (execution.closeTime && !(await isLatest(temporal, execution, area, filter))) continue;
+    // A later run may have been on an earlier page.
+    const isKnownLatest = page?.after === undefined && mayBeLatest(execution, area, filter);
+    if (execution.closeTime && !isKnownLatest && !(await isLatest(temporal, execution))) continue;
     yield { ...area.own(execution), ...summaryOf<Phase, Reason>(execution) };
   }
+}
+
+/** The SDK follows Temporal's page tokens itself, and shows none: this client asks for one page. */
+function onePage(workflow: WorkflowClient, { limit, after = '', onNext }: NonNullable<ListOptions['page']>) {
+  const { workflowService } = workflow;
+  const listWorkflowExecutions = async (request: Parameters<typeof workflowService.listWorkflowExecutions>[0]) => {
+    const nextPageToken = Buffer.from(after, 'base64url');
+    const answer = await workflowService.listWorkflowExecutions({ ...request, pageSize: limit, nextPageToken });
+    if (answer.nextPageToken.length > 0) onNext(Buffer.from(answer.nextPageToken).toString('base64url'));
+    return Object.assign(answer, { nextPageToken: new Uint8Array() });
+  };
+  const service: unknown = Object.create(workflowService, {
+    listWorkflowExecutions: { value: listWorkflowExecutions },
+  });
+  return Object.create(workflow, { workflowService: { value: service } }) as WorkflowClient;
 }
 
 /** The product's own key, if the workflow has one. */
@@ -93,13 +130,15 @@ function summaryOf<Phase extends string, Reason extends string>({
 }
 
 /** An earlier run keeps the phase and the attention that it ended with: by them it is found although a later one has moved on. */
-async function isLatest(
-  temporal: Client,
-  { workflowId, runId, type }: WorkflowExecutionInfo,
+function mayBeLatest(
+  { type }: WorkflowExecutionInfo,
   { repeated }: ListedArea<object>,
   { phase, attention }: WorkflowFilter<string, string>,
-): Promise<boolean> {
-  if (type !== repeated && phase === undefined && attention === undefined) return true;
+): boolean {
+  return type !== repeated && phase === undefined && attention === undefined;
+}
+
+async function isLatest(temporal: Client, { workflowId, runId }: WorkflowExecutionInfo): Promise<boolean> {
   try {
     return (await temporal.workflow.getHandle(workflowId).describe()).runId === runId;
   } catch (error) {

@@ -25,7 +25,7 @@ import { askService, type ServiceAccess } from '../service-calls.js';
 import { asking, type TemporalCalls } from '../workflow-calls.js';
 import { AppointmentHandle, appointmentCalls } from './appointment-handle.js';
 import { AppointmentInvalid, AppointmentNotFound } from './errors.js';
-import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
+import { listWorkflows, type ListOptions, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 export interface AppointmentStart {
@@ -83,9 +83,9 @@ export class AppointmentOperations {
    * Appointments by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. Deadline: 30 seconds a
    * page. @throws AppointmentInvalid
    */
-  list(filter: AppointmentFilter, options: CallOptions = {}): AsyncGenerator<AppointmentSummary, void, undefined> {
+  list(filter: AppointmentFilter, options: ListOptions = {}): AsyncGenerator<AppointmentSummary, void, undefined> {
     return this.#calls.iterate(appointmentCalls.reading, options, () =>
-      listWorkflows(this.#calls.client, appointments, filter),
+      listWorkflows(this.#calls.client, appointments, filter, options),
     );
   }
 

@@ -26,7 +26,7 @@ import type { FailureReport } from './failures.js';
 
 type Of<Area extends string, Commands extends string, State> = Record<`${Area} ${Commands}`, State>;
 
-type List<What extends string, Summary> = Record<What, Summary[]> & { more: boolean };
+type List<What extends string, Summary> = Record<What, Summary[]> & { next?: string };
 
 /** The changed orders first; of the others, why not. */
 interface Changed<Order, Unchanged> {

@@ -5,6 +5,7 @@ import type { AppointmentFilter, AppointmentSummary } from '../appointment/appoi
 import type { LabOperations } from '../lab-operations.js';
 import type { CommandLine, Patience } from './command-line.js';
 import { readText } from './input.js';
+import type { ListOptions } from '../workflow-list.js';
 import { listCommand, ofAppointments } from './lists.js';
 import { attentionText, changeLine, facts, moment, sections, table, timelineTable, waiting, words } from './output.js';
 
@@ -37,7 +38,8 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
   const appointments = program
     .command('appointments')
     .description('arrange appointments for a blood draw at home or at a service centre');
-  const list = (lab: LabOperations, filter: AppointmentFilter) => lab.appointments.list(filter);
+  const list = (lab: LabOperations, filter: AppointmentFilter, options: ListOptions) =>
+    lab.appointments.list(filter, options);
   listCommand(appointments, commandLine, ofAppointments, list, appointmentTable);
   const onOrder = (name: string, description: string): Command => orderCommand(appointments, name, description);
 

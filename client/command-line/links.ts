@@ -24,7 +24,7 @@ interface PageOptions {
 /** Links of users with providers. Only `url` prints credentials. */
 export function linkCommands(program: Command, commandLine: CommandLine): void {
   const links = program.command('links').description('link users with the providers of their devices and apps');
-  listCommand(links, commandLine, ofLinks, (lab, filter) => lab.links.list(filter), linkTable);
+  listCommand(links, commandLine, ofLinks, (lab, filter, options) => lab.links.list(filter, options), linkTable);
   const onLink = (name: string, description: string): Command => linkCommand(links, name, description);
 
   startCommand(links, commandLine);

@@ -14,7 +14,7 @@ import { appointmentPhases, linkPhases, matchReviewPhases, orderPhases, reportPh
 import type { ReportAttentionReason, ReportPhase } from '../../protocol/report/messages.js';
 import type { placingPhase, supersededPhase } from '../../protocol/search-attributes.js';
 import type { LabOperations } from '../lab-operations.js';
-import type { WorkflowFilter } from '../workflow-list.js';
+import type { ListOptions, WorkflowFilter } from '../workflow-list.js';
 import type { Answer } from './answers.js';
 import type { CommandLine } from './command-line.js';
 import { count, name } from './input.js';
@@ -72,9 +72,10 @@ export interface FilterOptions<Phase extends string, Reason extends string> {
   user?: string;
 }
 
-interface ListOptions<Phase extends string, Reason extends string> extends FilterOptions<Phase, Reason> {
+interface ListCommandOptions<Phase extends string, Reason extends string> extends FilterOptions<Phase, Reason> {
   ended?: true;
   limit: number;
+  after?: string;
 }
 
 export function addFilterOptions(
@@ -95,7 +96,7 @@ export function listCommand<Phase extends string, Reason extends string, Summary
   parent: Command,
   commandLine: CommandLine,
   known: KnownValues<Phase, Reason>,
-  list: (lab: LabOperations, filter: WorkflowFilter<Phase, Reason>) => AsyncIterable<Summary>,
+  list: (lab: LabOperations, filter: WorkflowFilter<Phase, Reason>, options: ListOptions) => AsyncIterable<Summary>,
   text: (found: readonly Summary[]) => string,
 ): void {
   const { what } = known;
@@ -105,12 +106,14 @@ export function listCommand<Phase extends string, Reason extends string, Summary
   addFilterOptions(command, known)
     .option('--ended', `include ${what} that have ended, as long as Temporal retains them`)
     .option('--limit <number>', 'the most to show', count, 50)
-    .action(async ({ limit, ...options }: ListOptions<Phase, Reason>) => {
+    .option('--after <token>', 'continue a list with the same other options: the `next` of its answer')
+    .action(async ({ limit, after, ...options }: ListCommandOptions<Phase, Reason>) => {
       await commandLine.run(async ({ lab }) => {
-        const { found, more } = await atMost(limit, list(lab, filterOf(options)));
-        const answer = { [what]: found, more } as unknown as Answer;
+        const { found, next } = await atMost(limit, after, (page) => list(lab, filterOf(options), { page }));
+        const answer = { [what]: found, ...(next !== undefined && { next }) } as unknown as Answer;
         commandLine.print(answer, () => (found.length === 0 ? `No ${what}.` : text(found)), found);
-        if (more) commandLine.note(`There are more ${what} than ${limit}: raise --limit.`);
+        if (next !== undefined)
+          commandLine.note(`There are more ${what} than ${limit}: raise --limit, or add --after ${next}.`);
       });
     });
 }
@@ -120,7 +123,7 @@ export function filterOf<Phase extends string, Reason extends string>({
   attention,
   user,
   ended,
-}: Omit<ListOptions<Phase, Reason>, 'limit'>): WorkflowFilter<Phase, Reason> {
+}: Omit<ListCommandOptions<Phase, Reason>, 'limit' | 'after'>): WorkflowFilter<Phase, Reason> {
   const conditions = {
     ...(phase !== undefined && { phase }),
     ...(attention !== undefined && { attention }),
@@ -130,14 +133,20 @@ export function filterOf<Phase extends string, Reason extends string>({
   return { ...(isEmpty ? { all: true } : conditions), ...(ended === true && { ended }) };
 }
 
-/** Nothing is fetched beyond the page that the limit falls on. */
-async function atMost<T>(limit: number, items: AsyncIterable<T>): Promise<{ found: T[]; more: boolean }> {
+/** A page may have fewer than it was asked for. */
+async function atMost<T>(
+  limit: number,
+  after: string | undefined,
+  list: (page: NonNullable<ListOptions['page']>) => AsyncIterable<T>,
+): Promise<{ found: T[]; next: string | undefined }> {
   const found: T[] = [];
-  for await (const item of items) {
-    if (found.length === limit) return { found, more: true };
-    found.push(item);
-  }
-  return { found, more: false };
+  let next = after;
+  do {
+    const page = { limit: limit - found.length, ...(next !== undefined && { after: next }) };
+    next = undefined;
+    for await (const item of list({ ...page, onNext: (token) => (next = token) })) found.push(item);
+  } while (next !== undefined && found.length < limit);
+  return { found, next };
 }
 
 function oneOf(what: string, known: object): (text: string) => string {

@@ -5,6 +5,7 @@ import type { MatchReviewHandle } from '../match-review/match-review-handle.js';
 import type { MatchReviewFilter, MatchReviewSummary } from '../match-review/match-reviews.js';
 import type { CommandLine } from './command-line.js';
 import { readText } from './input.js';
+import type { ListOptions } from '../workflow-list.js';
 import { listCommand, ofMatchReviews } from './lists.js';
 import { attentionText, changeLine, facts, moment, sections, table, timelineTable, waiting, words } from './output.js';
 
@@ -22,7 +23,8 @@ const noteFile = ['--note-file <path>', 'a file with a note for the lab service;
 /** Results that the lab service could not match with an order, each by its id. */
 export function matchReviewCommands(program: Command, commandLine: CommandLine): void {
   const reviews = program.command('match-reviews').description('decide about results that match no order');
-  const list = (lab: LabOperations, filter: MatchReviewFilter) => lab.matchReviews.list(filter);
+  const list = (lab: LabOperations, filter: MatchReviewFilter, options: ListOptions) =>
+    lab.matchReviews.list(filter, options);
   listCommand(reviews, commandLine, ofMatchReviews, list, reviewTable);
   const onResult = (name: string, description: string): Command =>
     reviews.command(`${name} <raw-result-id>`).description(description);

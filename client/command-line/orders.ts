@@ -41,7 +41,7 @@ interface ResolveOptions {
 /** Orders of test kits. */
 export function orderCommands(program: Command, commandLine: CommandLine): void {
   const orders = program.command('orders').description('place, follow and change orders of test kits');
-  listCommand(orders, commandLine, ofOrders, (lab, filter) => lab.orders.list(filter), orderTable);
+  listCommand(orders, commandLine, ofOrders, (lab, filter, options) => lab.orders.list(filter, options), orderTable);
   placeCommand(orders, commandLine);
   adoptCommand(orders, commandLine);
 

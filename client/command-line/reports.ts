@@ -31,7 +31,13 @@ export function reportCommands(program: Command, commandLine: CommandLine): void
       commandLine.print(state, () => ('jobId' in state ? reportText(state) : cancelledText(state)));
     };
 
-  listCommand(reports, commandLine, ofReports, (lab, filter) => lab.reports.list(filter), reportTable);
+  listCommand(
+    reports,
+    commandLine,
+    ofReports,
+    (lab, filter, options) => lab.reports.list(filter, options),
+    reportTable,
+  );
   submitCommand(reports, commandLine);
   onReport('show', 'show the state of a report, with how many biomarkers were read').action(
     async (jobId: string | undefined, { reference }: ReferenceOption) =>

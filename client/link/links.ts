@@ -24,7 +24,7 @@ import { askService, type ServiceAccess } from '../service-calls.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { LinkInvalid, LinkNotFound } from './errors.js';
 import { LinkHandle, linkCalls } from './link-handle.js';
-import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
+import { listWorkflows, type ListOptions, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 export type LinkStart = Omit<LinkProviderInput, 'carried' | 'by'>;
@@ -87,8 +87,10 @@ export class LinkOperations {
    * Links by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. Deadline: 30 seconds a
    * page. @throws LinkInvalid
    */
-  list(filter: LinkFilter, options: CallOptions = {}): AsyncGenerator<LinkSummary, void, undefined> {
-    return this.#calls.iterate(linkCalls.reading, options, () => listWorkflows(this.#calls.client, links, filter));
+  list(filter: LinkFilter, options: ListOptions = {}): AsyncGenerator<LinkSummary, void, undefined> {
+    return this.#calls.iterate(linkCalls.reading, options, () =>
+      listWorkflows(this.#calls.client, links, filter, options),
+    );
   }
 
   /**

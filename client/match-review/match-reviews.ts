@@ -20,7 +20,7 @@ import { askService, listFromService, type ServiceAccess } from '../service-call
 import type { TemporalCalls } from '../workflow-calls.js';
 import { MatchReviewInvalid, MatchReviewNotFound } from './errors.js';
 import { MatchReviewHandle, matchReviewCalls } from './match-review-handle.js';
-import { listWorkflows, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
+import { listWorkflows, type ListOptions, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 export interface WhichMatchReview {
@@ -75,9 +75,9 @@ export class MatchReviewOperations {
   }
 
   /** Reviews by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. @throws MatchReviewInvalid */
-  list(filter: MatchReviewFilter, options: CallOptions = {}): AsyncGenerator<MatchReviewSummary, void, undefined> {
+  list(filter: MatchReviewFilter, options: ListOptions = {}): AsyncGenerator<MatchReviewSummary, void, undefined> {
     return this.#calls.iterate(matchReviewCalls.reading, options, () =>
-      listWorkflows(this.#calls.client, reviews, filter),
+      listWorkflows(this.#calls.client, reviews, filter, options),
     );
   }
 

@@ -27,7 +27,13 @@ import { findPlacement, findRootOrder, isSearched, serviceFilterOf } from './ord
 import { KitOrderHandle, policyChanges, orderCalls } from './order-handle.js';
 import { checkPlacing, placingDigest, withCanonicalUser, type PlaceOptions } from './placing.js';
 import { reconcileRange, type ReconcileOptions } from './reconciliation.js';
-import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
+import {
+  listWorkflows,
+  referenceOf,
+  type ListOptions,
+  type WorkflowFilter,
+  type WorkflowSummary,
+} from '../workflow-list.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 export type WhichHandle = { reference: string } | { orderId: string };
@@ -179,9 +185,9 @@ export class OrderOperations {
    * Orders by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. Deadline: 30
    * seconds a page.
    */
-  list(filter: OrderFilter, options: CallOptions = {}): AsyncGenerator<OrderSummary, void, undefined> {
+  list(filter: OrderFilter, options: ListOptions = {}): AsyncGenerator<OrderSummary, void, undefined> {
     return this.#access.calls.iterate(orderCalls.reading, options, () =>
-      listWorkflows(this.#access.calls.client, orders, filter),
+      listWorkflows(this.#access.calls.client, orders, filter, options),
     );
   }
 

@@ -21,7 +21,13 @@ import { startOnce } from '../workflow-runs.js';
 import { ReportInvalid, ReportReferenceConflict, SignedUrlRefused } from './errors.js';
 import { findSubmission, reportCalls, ReportHandle, requireJob } from './report-handle.js';
 import { parsingJobName, type ReportAttentionReason, type ReportPhase } from '../../protocol/report/messages.js';
-import { listWorkflows, referenceOf, type WorkflowFilter, type WorkflowSummary } from '../workflow-list.js';
+import {
+  listWorkflows,
+  referenceOf,
+  type ListOptions,
+  type WorkflowFilter,
+  type WorkflowSummary,
+} from '../workflow-list.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /** The product's input to `submit`. */
@@ -82,9 +88,9 @@ export class ReportOperations {
    * Reports by their search attributes, a page per call to Temporal; no workflow is woken. Lags by moments. Deadline: 30 seconds a
    * page. @throws ReportInvalid
    */
-  list(filter: ReportFilter, options: CallOptions = {}): AsyncGenerator<ReportSummary, void, undefined> {
+  list(filter: ReportFilter, options: ListOptions = {}): AsyncGenerator<ReportSummary, void, undefined> {
     return this.#access.calls.iterate(reportCalls.reading, options, () =>
-      listWorkflows(this.#access.calls.client, reports, filter),
+      listWorkflows(this.#access.calls.client, reports, filter, options),
     );
   }
 

@@ -145,7 +145,7 @@ describe('an order', () => {
     const { orderId } = await placed();
     const { userId = '', phase } = await json<OrderState>('orders', 'show', orderId);
     const list = async (...args: string[]) =>
-      json<{ orders: { rootOrderId: string }[]; more: boolean }>('orders', 'list', '--user', userId, ...args);
+      json<{ orders: { rootOrderId: string }[]; next?: string }>('orders', 'list', '--user', userId, ...args);
     const listed = async () => {
       for await (const { rootOrderId } of lab.labs.orders.list({ userId })) return rootOrderId;
       return undefined;
@@ -157,10 +157,38 @@ describe('an order', () => {
     await expect
       .poll(async () => (await list('--phase', inWords)).orders, patience)
       .toMatchObject([{ rootOrderId: orderId }]);
-    expect(await list('--attention')).toEqual({ orders: [], more: false });
+    expect(await list('--attention')).toEqual({ orders: [] });
     // The tests before have left some.
-    expect(await json('orders', 'list', '--limit', '1')).toMatchObject({ orders: [{}], more: true });
-    expect((await run('orders', 'list', '--limit', '1')).stderr).toBe('There are more orders than 1: raise --limit.\n');
+    expect((await run('orders', 'list', '--limit', '1')).stderr).toMatch(
+      /^There are more orders than 1: raise --limit, or add --after [\w-]+\.\n$/,
+    );
+  });
+
+  test('each is on one page of a list, and the pages together are the whole list', async () => {
+    interface Page {
+      orders: { orderIds: string[] }[];
+      next?: string;
+    }
+    const userId = await lab.newUser();
+    const list = (...args: string[]) => json<Page>('orders', 'list', '--ended', '--user', userId, ...args);
+    const place = async (): Promise<{ orderId: string }> =>
+      json('orders', 'place', '--file', await file(kitFor(userId, `cli-${randomUUID()}`)));
+    const { orderId } = await place();
+    await place();
+    await place();
+    await json('orders', 'cancel', orderId);
+    const isEnded = async () => (await list('--phase', 'cancelled')).orders.length;
+    await expect.poll(isEnded, patience).toBe(1);
+    await expect.poll(async () => (await list()).orders.length, patience).toBe(3);
+    const whole = await list();
+    const orders: unknown[] = [];
+    for (let after: string[] | undefined = []; after !== undefined;) {
+      const page: Page = await list('--limit', '2', ...after);
+      expect(page.orders.length).toBeLessThanOrEqual(2);
+      orders.push(...page.orders.map(({ orderIds }) => orderIds));
+      after = page.next === undefined ? undefined : ['--after', page.next];
+    }
+    expect(orders).toEqual(whole.orders.map(({ orderIds }) => orderIds));
   });
 
   test('is registered from standard input, and its state is printed', async () => {
