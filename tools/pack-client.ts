@@ -7,7 +7,7 @@ import { clientEntries } from './client-entries.js';
  * The last step of `npm pack ./client`, after tsc. The package has one implementation, in CommonJS, which every loader and Jest can load.
  * Beside each entry stands an ES module that passes its exports on, so an error is the same class however it was imported. Node's own
  * modules are loaded without `require`, which a bundler cannot carry into an ES module. The package also contains the sources that
- * the maps name; the command line is a program, and has neither maps nor types.
+ * the maps name; the command line is a program, and has neither maps nor types; and declarations that no entry reaches are left out.
  */
 
 const projectFolder = fileURLToPath(new URL('..', import.meta.url));
@@ -36,6 +36,21 @@ for (const name of await readdir(dist, { recursive: true })) {
     const map = JSON.parse(await readFile(path, 'utf8')) as object;
     await writeFile(path, JSON.stringify({ ...map, sources: [relative(dirname(path), copy)] }));
   }
+}
+
+const reached = new Set<string>();
+
+async function reach(declarations: string): Promise<void> {
+  if (reached.has(declarations)) return;
+  reached.add(declarations);
+  const imported = (await readFile(declarations, 'utf8')).matchAll(/(?:from |import\()["'](\.[^"']+)\.js["']/g);
+  for (const [, module = ''] of imported) await reach(join(dirname(declarations), `${module}.d.ts`));
+}
+
+for (const { source } of await clientEntries(projectFolder)) await reach(join(dist, `${source}.d.ts`));
+for (const name of await readdir(dist, { recursive: true })) {
+  const declarations = /^(.*\.d\.ts)(\.map)?$/.exec(join(dist, name))?.[1];
+  if (declarations !== undefined && !reached.has(declarations)) await rm(join(dist, name));
 }
 
 const schemas = join(projectFolder, 'client/schemas');
