@@ -9,6 +9,8 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build && npm prune --omit=dev && chmod +x dist/workers/labops.js && mv dist/sandbox sandbox-built
+# Only the single process on a developer's machine keeps health data in a directory.
+RUN rm -r node_modules/@electric-sql
 # The package of the native core brings those of all platforms, 27 MB each.
 RUN cd node_modules/@temporalio/core-bridge/releases && ls | grep -v "^$(uname -m)-unknown-linux-gnu$" | xargs -r rm -r
 

@@ -9,7 +9,6 @@ import { keyPart, ofWorkout } from './keys.js';
 import { HealthDataReader } from './health-data-reader.js';
 import { type Chore, Housekeeping } from './housekeeping.js';
 import { type Acceptance, forgetOldMessages, type ReceivedMessage, rememberMessage, wasTaken } from './messages.js';
-import { pglite } from './pglite.js';
 import { postgres } from './postgres.js';
 import { streamStanding, type StreamStanding } from './health-data-reading.js';
 import { ReferenceHashes, type ReferenceKeys } from './reference-hashes.js';
@@ -40,7 +39,8 @@ export interface StoreOptions {
  * @throws StoreFailed when the database cannot be reached or refuses; TablesOutdated; DatabaseNotUtf8; DirectoryInUse
  */
 export async function openStore(place: StorePlace, options: StoreOptions = {}): Promise<HealthDataStore> {
-  const database = 'databaseUrl' in place ? postgres(place.databaseUrl, place.poolSize) : await pglite(place.directory);
+  const database =
+    'databaseUrl' in place ? postgres(place.databaseUrl, place.poolSize) : await openDirectory(place.directory);
   try {
     await requireTables(database);
   } catch (error) {
@@ -48,6 +48,12 @@ export async function openStore(place: StorePlace, options: StoreOptions = {}): 
     throw error;
   }
   return new HealthDataStore(database, options);
+}
+
+/** Its engine is loaded only here: the image, whose processes have PostgreSQL, does without. */
+async function openDirectory(directory: string): Promise<Database> {
+  const { pglite } = await import('./pglite.js');
+  return pglite(directory);
 }
 
 /** Health data of users, and the events that could not be handled. Every method may reject with StoreFailed. */
