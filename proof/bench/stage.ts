@@ -32,7 +32,7 @@ export interface WorkerOptions extends Encrypted {
   /** Default: one of its own. */
   taskQueue?: string;
   /** Added to the environment, such as MAX_CACHED_WORKFLOWS. */
-  env?: Record<string, string>;
+  env?: Environment;
 }
 
 /** A worker process with the client that talks to its workflows. */
@@ -133,7 +133,7 @@ type Environment = Record<string, string | undefined>;
 function projectEnv(env: Environment, { notifies = false, receiverUrl }: WorkerOptions): Environment {
   const target = notifies ? { NOTIFY_URL: receiverUrl, NOTIFY_SECRET: notifySecret } : { NOTIFICATIONS: 'off' };
   const quiet = { RECONCILE_EVERY_MINUTES: '0', HEALTH_DATA: 'off', SHUTDOWN_GRACE_SECONDS: '2' };
-  return { LOG_LEVEL: 'info', ...env, ...quiet, ...target };
+  return { LOG_LEVEL: 'info', ...quiet, ...env, ...target };
 }
 
 /** Bundles the workflows of a file of this folder; returns the bundle's path. */

@@ -3,7 +3,7 @@ import { Pool } from 'pg';
 import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { openStore } from '../../store/health-data-store.js';
 import type { HealthDataRead } from '../../service/webhooks/health-data.js';
-import { findPostgres, installCommand, startPostgres } from '../../test/rig/postgres.js';
+import { requirePostgres, startPostgres } from '../../test/rig/postgres.js';
 import { inParallel, type Measure, interleaved, type Case } from './rounds.js';
 
 const eventsPerShot = 300;
@@ -21,9 +21,7 @@ export const store: Measure = {
   name: 'store',
   title: `Health data in PostgreSQL, ${atOnce} writers: events per second against a bare upsert`,
   async run(_stage, { rounds }) {
-    const programs = await findPostgres();
-    if (programs === undefined) throw new Error(`The measure "store" needs PostgreSQL: ${installCommand}`);
-    const server = await startPostgres(programs);
+    const server = await startPostgres(await requirePostgres('store'));
     const pool = new Pool({ connectionString: server.url, max: atOnce });
     // The server may end before the pool's last connections have.
     pool.on('error', () => undefined);

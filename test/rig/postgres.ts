@@ -27,6 +27,13 @@ export async function findPostgres(path = process.env['PATH'] ?? '', packages = 
   return found;
 }
 
+/** @param what needs it, for the message */
+export async function requirePostgres(what: string): Promise<string> {
+  const programs = await findPostgres();
+  if (programs === undefined) throw new Error(`The measure "${what}" needs PostgreSQL: ${installCommand}`);
+  return programs;
+}
+
 /**
  * Starts a PostgreSQL server of its own, on the loopback interface, with its data in a temporary folder. It does not
  * outlive this process. PostgreSQL refuses to run as root: there it runs as `nobody`.
