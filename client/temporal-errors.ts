@@ -154,7 +154,7 @@ export function noAnswerFromTemporal(
 
 /** The namespace exists; only the server's look-up has failed. */
 export function namespaceNotLookedUp({ address, namespace }: Endpoint, cause: unknown): TemporalUnreachable {
-  const remedy = 'call again later; the log of the server says why its database did not answer';
+  const remedy = 'call again later; the log of the server may say why its database did not answer';
   return new TemporalUnreachable(`Temporal at ${address} could not look up its namespace ${namespace}: ${remedy}`, {
     cause,
   });

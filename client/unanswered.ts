@@ -85,7 +85,7 @@ export async function whyNamespaceUnknown(
     return namespaceNotLookedUp(endpoint, error);
   } catch (failed) {
     if (isDeadlineError(failed)) return namespaceNotLookedUp(endpoint, error);
-    return temporalErrorOf(isDenied(failed) ? error : failed, endpoint);
+    return (isDenied(failed) ? undefined : temporalErrorOf(failed, endpoint)) ?? temporalErrorOf(error, endpoint);
   } finally {
     probe.end();
   }

@@ -139,7 +139,7 @@ export class TemporalCalls implements TemporalAccess {
     if (isDeadlineError(error) || isWithoutPoller(error)) return whyUnanswered(this, call, error);
     const known = toClientError(error, errors);
     if (known !== error) return known;
-    if (isNamespaceUnknown(error)) return whyNamespaceUnknown(this, error);
+    if (isNamespaceUnknown(error)) return (await whyNamespaceUnknown(this, error)) ?? error;
     // A request that Temporal refused was not carried out.
     const sentence = isPassing(error) ? call.underWay : '';
     return temporalErrorOf(error, endpointOf(this.client), sentence) ?? causeOfOurs(error);

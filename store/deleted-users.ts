@@ -75,15 +75,15 @@ export async function deleteUser(
   });
   for (const table of tablesOfUsers) await deleteFrom(database, table, userId);
   const ofReference = clientUserId === undefined ? [] : textsOf(clientUserId, ['client_user_id']);
-  const ofUser = userTexts(userId, workIds);
+  const ofUser = textsOfIds([userId, ...workIds]);
   await deleteRejectedMentioning(database, ofUser);
   await deleteRejectedAbout(database, { userId, ofUser, ofReference });
   await database.scrub(tablesOfUsers.map((table) => `health_data.${table}`));
 }
 
-/** By which a rejected event that names no user is found. */
-export function userTexts(userId: string, workIds: readonly string[]): string[] {
-  return [...new Set([userId, ...workIds].flatMap((id) => textsOf(id, idFields)))];
+/** The texts by which a rejected event that names no user is found. */
+export function textsOfIds(ids: readonly string[]): string[] {
+  return [...new Set(ids.flatMap((id) => textsOf(id, idFields)))];
 }
 
 /** The rows that name the user, tombstone excepted. */
@@ -148,16 +148,23 @@ export async function* rejectedThatMayContain(
   texts: readonly string[],
 ): AsyncGenerator<string, void, undefined> {
   for (let after: string | null = '0'; after !== null;) {
-    const rows: { id: string; isCandidate: boolean }[] = await database.query(
-      `select id::text, body ~* '${escapedInIds}' or exists (
-         select 1 from (select lower(body) as lowered offset 0) as said, jsonb_array_elements_text($1::jsonb) as spelled
-         where position(lower(spelled) in lowered) > 0) as "isCandidate"
-       from (select id, body from health_data.rejected_events
-         where state = 'waiting' and id > $2::bigint order by id limit ${searchedAtOnce}) as searched order by searched.id`,
-      [JSON.stringify(texts), after],
-    );
-    for (const { id, isCandidate } of rows) if (isCandidate) yield id;
-    after = rows.at(-1)?.id ?? null;
+    const candidates = new Map<string, boolean>();
+    for (let from = 0; from === 0 || from < texts.length; from += textsAtOnce) {
+      const rows: { id: string; isCandidate: boolean }[] = await database.query(
+        `select id::text, body ~* '${escapedInIds}' or exists (
+           select 1 from (select lower(body) as lowered offset 0) as said, jsonb_array_elements_text($1::jsonb) as spelled
+           where position(lower(spelled) in lowered) > 0) as "isCandidate"
+         from (select id, body from health_data.rejected_events
+           where state = 'waiting' and id > $2::bigint order by id limit ${searchedAtOnce}) as searched order by searched.id`,
+        [JSON.stringify(texts.slice(from, from + textsAtOnce)), after],
+      );
+      // A row that has come since the first texts were looked for is on the next page.
+      for (const { id, isCandidate } of rows) {
+        if (from === 0 || candidates.has(id)) candidates.set(id, isCandidate || candidates.get(id) === true);
+      }
+    }
+    for (const [id, isCandidate] of candidates) if (isCandidate) yield id;
+    after = [...candidates.keys()].at(-1) ?? null;
   }
 }
 

@@ -5,6 +5,9 @@ import type { Acceptance } from './messages.js';
 
 type Table = Entry['table'];
 
+/** Of each table, so one that waits for a connection or for a row does not stop the others. */
+const mostAtOnce = 2;
+
 const mostTogether = 100;
 
 /** In characters. A larger event is itself many rows, and nobody waits for it. */
@@ -16,22 +19,30 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** `alone`: nothing was done, because another process has the user's lock, or the database refuses a value of one of the events. */
+interface Line {
+  running: number;
+  waiting: Waiting[];
+}
+
+/** SQLSTATE's classes that are about rows, and may be about one event's: data, constraints, limits, locks. */
+const aboutRows = /^(2[123]|40|5[45])...$/;
+
+/** `alone`: nothing was done, because another process has the user's lock, or the database refuses something of one of the events. */
 type Answer = Acceptance | 'alone';
 
 /**
- * Takes and writes an event with one statement, and those that come while it runs with the next, because a commit is what they cost
- * most. They are of different users, and none waits for another's lock.
+ * Takes and writes an event with one statement, and those that come while statements run together with the next one, because the
+ * commit costs most. They are of different users, and none waits for another's lock.
  */
 export class EventWrites {
   readonly #database: Database;
-  readonly #waiting = new Map<Table, Waiting[]>();
+  readonly #lines = new Map<Table, Line>();
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  /** Settles when the event is durable. Of one user one event may be on its way at a time. */
+  /** Settles when the event is durable. A user has at most one event under way. */
   async write({ table, row }: Entry, { id, receivedAt }: { id: string; receivedAt?: string }): Promise<Acceptance> {
     const event = JSON.stringify({ ...row, messageId: id });
     const isForAll = receivedAt === undefined && event.length <= largestTogether;
@@ -44,33 +55,30 @@ export class EventWrites {
 
   #together(table: Table, event: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const running = this.#waiting.get(table);
-      const waiting = running ?? [];
-      waiting.push({ event, resolve, reject });
-      if (!running) void this.#run(table, waiting);
+      const line = this.#lines.get(table) ?? { running: 0, waiting: [] };
+      this.#lines.set(table, line);
+      line.waiting.push({ event, resolve, reject });
+      if (line.running < mostAtOnce) void this.#run(table, line);
     });
   }
 
-  async #run(table: Table, waiting: Waiting[]): Promise<void> {
-    this.#waiting.set(table, waiting);
-    while (waiting.length > 0) {
-      const together = waiting.splice(0, mostTogether);
+  async #run(table: Table, line: Line): Promise<void> {
+    line.running += 1;
+    while (line.waiting.length > 0) {
+      const together = line.waiting.splice(0, mostTogether);
+      const events = together.map(({ event }) => event);
       try {
-        const answers = await this.#send<Answer>(
-          table,
-          together.map(({ event }) => event),
-          false,
-        );
+        const answers = await this.#send<Answer>(table, events, false);
         for (const [index, { resolve }] of together.entries()) resolve(answers[index] ?? 'alone');
       } catch (error) {
-        const isRefused = error instanceof StoreFailed && error.isDataRefused;
+        const isOfOne = error instanceof StoreFailed && aboutRows.test(error.databaseCode ?? '');
         for (const { resolve, reject } of together) {
-          if (isRefused) resolve('alone');
+          if (isOfOne) resolve('alone');
           else reject(error);
         }
       }
     }
-    this.#waiting.delete(table);
+    line.running -= 1;
   }
 
   /** @param waits for the users' locks; what does not wait is answered `alone` */

@@ -28,7 +28,7 @@ export function writing(table: Entry['table'], acceptance = `'stored'`): string 
 
 const came = 'coalesce($2::timestamptz, now())';
 
-/** What a JSON null would become otherwise is no JSON at all. */
+/** A JSON null arrives as SQL's null; this turns it back. */
 const content = `coalesce(data, 'null'::jsonb)`;
 
 const statements: Record<Entry['table'], { columns: string; write: string }> = {

@@ -98,7 +98,7 @@ const healthData = `
 /**
  * Takes a message of a known user within the statement that writes it, so one round trip does it all. Once the lock is
  * held (user-transactions.ts) each statement of the function sees what was committed meanwhile, which the statement around it does not.
- * A message that is taken together with others waits for no lock: it is then to be taken alone.
+ * If another process holds the lock and the caller does not wait, the answer is `alone`, and nothing is done.
  * The limit is shorter than the time that the caller waits: what was given up must not be written later.
  */
 const takeMessage = `

@@ -1,5 +1,5 @@
 import type { Database, Parameter } from './database.js';
-import { isAbout, rejectedThatMayContain, userTexts } from './deleted-users.js';
+import { isAbout, rejectedThatMayContain, textsOfIds } from './deleted-users.js';
 
 /** A row that is about a user: `kind` is its table, and the rest its columns. Times are ISO 8601. */
 export interface ExportedRow {
@@ -56,20 +56,23 @@ export async function* userRows(
   yield* rejectedMentioning(database, userId, workIds);
 }
 
-/** An event that could not be read may contain an id of the user anywhere: those that a deletion erases for it. One at a time. */
+/**
+ * An event that could not be read may contain an id of the user anywhere: those that a deletion erases for it, but for one that names
+ * only the user's work beside another person. One at a time.
+ */
 async function* rejectedMentioning(
   database: Database,
   userId: string,
   workIds: readonly string[],
 ): AsyncGenerator<ExportedRow, void, undefined> {
-  const ofUser = userTexts(userId, workIds);
-  for await (const id of rejectedThatMayContain(database, ofUser)) {
-    const [found] = await database.query<{ row: { body: string | null } }>(
+  const traces = { userId, ofUser: textsOfIds([userId]), ofReference: textsOfIds(workIds) };
+  for await (const id of rejectedThatMayContain(database, [...traces.ofUser, ...traces.ofReference])) {
+    const [found] = await database.query<{ row: { user_id: string | null; body: string | null } }>(
       `select to_jsonb(held) as row from health_data.rejected_events as held
        where id = $1::bigint and user_id is distinct from $2`,
       [id, userId],
     );
-    if (found && isAbout({ userId, ofUser, ofReference: [] }, { user: null, body: found.row.body }))
+    if (found && isAbout(traces, { user: found.row.user_id, body: found.row.body }))
       yield { kind: 'rejected_events', ...found.row };
   }
 }

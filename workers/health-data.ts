@@ -7,7 +7,6 @@ import {
 } from '../client/webhooks/destinations.js';
 import { type HealthDataRead, readHealthData } from '../service/webhooks/health-data.js';
 import { DatabaseNotUtf8, StoreFailed } from '../store/database.js';
-
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import type { LiveKeys } from '../client/encryption/live-keys.js';
 import type { HealthDataStore, StoreOptions } from '../store/health-data-store.js';

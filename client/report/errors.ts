@@ -66,7 +66,7 @@ export class ReportEnded extends refused('ReportEnded', "Look at the report's st
 /** The lab service shows no biomarkers of the report: it is not read yet (`unavailable`), or could not be read (`refused`). */
 export class ReportNotRead extends unavailable(
   'ReportNotRead',
-  'Ask again once the report is `completed`; if it has `failed`, submit a better file.',
+  'Ask again once the report is `completed`; if it has `failed`, or is `completed` and empty, submit a better file.',
 ) {
   /** The parsing job's status, as the lab service writes it. */
   readonly jobStatus: string | undefined;

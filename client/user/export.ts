@@ -7,6 +7,7 @@ import {
 import type { Payload } from '@temporalio/common';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/codec-helpers.js';
 import { defineQuery } from '../../protocol/definitions.js';
+import { bookAppointmentName, type AppointmentState } from '../../protocol/appointment/messages.js';
 import { canonicalId } from '../../protocol/ids.js';
 import { submitMfaCodeUpdate } from '../../protocol/link/messages.js';
 import { isSignedUrl } from '../../protocol/report/signed-url.js';
@@ -25,7 +26,7 @@ export interface ExportedWork {
   status: string;
   startedAt: string;
   endedAt?: string;
-  /** Orders, their transaction, a parsing job: for `HealthDataReader.export`, because events may name one of them instead of the user. */
+  /** Orders, their transaction, a parsing job, an appointment: for `HealthDataReader.export`, because events may name one of them instead of the user. */
   ids: string[];
   /** Its state with its timeline; absent if it has none, or if the next run continues it; null if it cannot be decrypted. */
   state?: unknown;
@@ -98,6 +99,13 @@ export async function stateOf(
     if (error instanceof EncryptionKeyUnknown) return null;
     throw error;
   }
+}
+
+/** Only its state says which appointment a run is about. */
+export function withAppointment(work: ExportedWork): ExportedWork {
+  if (work.type !== bookAppointmentName) return work;
+  const { appointment } = (work.state ?? {}) as Partial<AppointmentState>;
+  return appointment ? { ...work, ids: [...work.ids, appointment.appointmentId] } : work;
 }
 
 async function contentOf(temporal: Client, payloads: Payload[]): Promise<unknown> {

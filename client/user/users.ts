@@ -31,7 +31,7 @@ import { ReadInvalid } from '../errors.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { exists, statusOf } from '../workflow-runs.js';
-import { type ExportedWork, exportedWork, runsOfUser, stateOf } from './export.js';
+import { type ExportedWork, exportedWork, runsOfUser, stateOf, withAppointment } from './export.js';
 import { DeletionHandle, userCalls } from './deletion-handle.js';
 import { DeletionInvalid, DeletionNotFound, GraceEnded, NothingToUndo, userErrorMap } from './errors.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
@@ -201,7 +201,8 @@ export class UserOperations {
 
   /**
    * All that Temporal holds of a user, a run of a workflow at a time, as long as the namespace retains it: what
-   * `HealthDataReader.export` reads is in the database. `onRead` gets one record. Deadline: 30 seconds a run.
+   * `HealthDataReader.export` reads is in the database. A state that cannot be read is missing, and `stateUnread` says why. `onRead` gets
+   * one record. Deadline: 30 seconds for a run's history, and as much for its state.
    * @throws ReadInvalid
    */
   export(userId: string, options: CallOptions = {}): AsyncGenerator<ExportedWork, void, undefined> {
@@ -224,7 +225,7 @@ export class UserOperations {
     return (async function* () {
       for await (const run of runs) {
         const work = await calls.call(userCalls.reading, options, () => exportedWork(client, run));
-        if (work) yield { ...work, ...(await readState(run)) };
+        if (work) yield withAppointment({ ...work, ...(await readState(run)) });
       }
     })();
   }

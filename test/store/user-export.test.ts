@@ -5,7 +5,7 @@ import { describeStores } from '../rig/stores.js';
 import { activity, glucose, receive, sample } from './received.js';
 
 describeStores('the export of a user', (rig) => {
-  test('has every row of the user once, over many pages, with rejected events that only mention the user or an order, and nobody else', async () => {
+  test('has every row of the user once, over many pages, with rejected events that only mention the user or an order, and of nobody else', async () => {
     const { store, userId } = rig();
     const other = randomUUID();
     for (const id of [userId, other]) {
@@ -22,7 +22,10 @@ describeStores('the export of a user', (rig) => {
       await store.setAside({ reason: 'not_handled' }, { id: randomUUID(), body: `{"x":"${written}"}` });
     }
     const orderId = randomUUID();
-    await store.setAside({ reason: 'not_handled' }, { id: randomUUID(), body: `{"order_id":"${orderId}"}` });
+    for (const about of [{}, { user_id: other }]) {
+      const body = JSON.stringify({ order_id: orderId, ...about });
+      await store.setAside({ reason: 'not_handled', userId: about.user_id }, { id: randomUUID(), body });
+    }
     const rows: ExportedRow[] = [];
     for await (const row of store.export(userId.toUpperCase(), [orderId])) rows.push(row);
     const kinds = ['summaries', 'samples', 'rejected_events'];
