@@ -8,8 +8,8 @@ import { reconcileOrdersName } from './reconcile.js';
 import { submitReportName } from './report/submission-messages.js';
 
 /*
- * What only clients start and signal, which the audit trail has beside every update. Workflows report it (`workflows/command-audit.ts`),
- * and what was lost is read from the histories (`workers/audit-recovery.ts`).
+ * The starts and signals of clients, which the audit trail has beside every update. Workflows report them (`workflows/command-audit.ts`),
+ * and those that were lost are read from the histories (`workers/audit-recovery.ts`).
  */
 
 const startedByClients: readonly string[] = [placeKitOrderName, linkProviderName, submitReportName, stopPlacingName];

@@ -75,7 +75,7 @@ function auditCommands(audit: Command, run: (name: AuditCommand, command: Comman
   addVerifying('verify', 'find rows that were changed, removed or inserted')
     .option(
       '--histories <time>',
-      'first add the commands since this time of the workflows of TASK_QUEUE that only Temporal has, as its settings and keys let it read',
+      'first add the commands and starts since this time of the workflows of TASK_QUEUE that only Temporal has, as its settings and keys let it read',
       isoTime,
     )
     .option('--key <file>', 'the public key of RECEIPT_KEY, in PEM, if RECEIPT_KEY is not set');
