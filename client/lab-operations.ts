@@ -100,7 +100,7 @@ export interface ConnectOptions extends LabOperationsOptions {
   /** Who calls, as histories show it: an opaque name of a program or a role. Default: the actor, else the SDK's, process and host. */
   identity?: string;
   /**
-   * An address that refuses the connection, or whose name cannot be found, ends the attempt at once, as a person at a shell wants it.
+   * An address that refuses the connection, or whose name cannot be found, ends the attempt at once, which suits a person at a shell.
    * Default false: it is tried again until the time is up, as a service that starts beside Temporal needs it.
    */
   refusalIsFinal?: boolean;
@@ -216,15 +216,20 @@ export class LabOperations {
     });
     if (!keys && encryption === 'required') throw new EncryptionKeysMissing(encryptionRequired);
     const { address = 'localhost:7233' } = connectionOptions;
-    const reached = throughProxy({ ...connectionOptions, ...reconnection, address, connectTimeout });
-    const refusal = options.refusalIsFinal === true ? connectionFault(connectionOptions, connectTimeout) : undefined;
-    const attempts = [Connection.connect(reached), ...(refusal ? [rejectionBy(refusal)] : [])];
+    const described = { ...connectionOptions, address };
+    const connecting = Connection.connect(throughProxy({ ...described, ...reconnection, connectTimeout }));
+    const refusal = options.refusalIsFinal === true ? connectionFault(described, connectTimeout) : undefined;
+    const attempts = [connecting, ...(refusal ? [rejectionBy(refusal)] : [])];
     const connection = await Promise.race(attempts).catch(async (error: unknown) => {
       keys?.stop();
+      void connecting.then(
+        (late) => late.close(),
+        () => undefined,
+      );
       if (error instanceof TemporalSettingInvalid) throw error;
       const endpoint = { address: addressAndWay(address), namespace };
       const known = temporalErrorOf(error, endpoint);
-      throw known ?? noAnswerFromTemporal(endpoint, error, '', await (refusal ?? connectionFault(connectionOptions)));
+      throw known ?? noAnswerFromTemporal(endpoint, error, '', await (refusal ?? connectionFault(described)));
     });
     const temporal = new Client({
       connection,

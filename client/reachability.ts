@@ -57,9 +57,9 @@ export async function connectionFault(
   }
 }
 
-/** True if a fault does not pass within seconds: nobody listens there, or there is no such name. */
+/** True if a fault does not pass within seconds: nobody listens there, or there is no such name. EAI_AGAIN, the answer of a name server that is away, does pass. */
 export function isFinalFault(fault: string | undefined): boolean {
-  return /\b(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)\b/.test(fault ?? '');
+  return /\b(ECONNREFUSED|ENOTFOUND)\b/.test(fault ?? '');
 }
 
 async function reach(address: string, signal: AbortSignal): Promise<Socket> {

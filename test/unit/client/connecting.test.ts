@@ -102,3 +102,14 @@ test.each(['127.0.0.1:1', 'nowhere..invalid:7233'])(
     await expect(refused).rejects.toThrow(/ECONNREFUSED|ENOTFOUND/);
   },
 );
+
+test('a connection that succeeds after a final refusal is closed', async () => {
+  const late = Connection.lazy();
+  const close = vi.spyOn(late, 'close');
+  let succeed: (connection: Connection) => void = () => undefined;
+  connecting().mockReturnValue(new Promise((resolve) => (succeed = resolve)));
+  const refused = LabOperations.connect({ address: '127.0.0.1:1', refusalIsFinal: true });
+  await expect(refused).rejects.toThrow(errors.TemporalUnreachable);
+  succeed(late);
+  await vi.waitFor(() => expect(close).toHaveBeenCalledOnce());
+});

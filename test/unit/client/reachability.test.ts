@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createPlain, createSecureServer, type Http2SecureServer, type Http2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { connectionFault } from '../../../client/reachability.js';
+import { connectionFault, isFinalFault } from '../../../client/reachability.js';
 import { otherPair, serverPair } from '../../rig/certificates.js';
 
 /* The reason why no connection to Temporal comes about. */
@@ -47,4 +47,9 @@ test.each<[keyof typeof kinds, string, Parameters<typeof connectionFault>[0]['tl
 
 test('nobody listens: the reason says so', async () => {
   expect(await connectionFault({ address: '127.0.0.1:1', tls: true })).toContain('ECONNREFUSED');
+});
+
+test('a name that does not exist is a final fault, and a name server that does not answer is not', () => {
+  expect(isFinalFault('getaddrinfo ENOTFOUND temporal.invalid')).toBe(true);
+  expect(isFinalFault('getaddrinfo EAI_AGAIN temporal.invalid')).toBe(false);
 });
