@@ -17,6 +17,7 @@ import { canonicalId } from '../service/canonical-id.js';
 import { isObject } from '../service/json-object.js';
 import type { CallOptions } from './call-options.js';
 import type { RefusalClass } from './errors.js';
+import { code, grpcErrorOf, hasCode } from './temporal-errors.js';
 
 /* Lists by search attributes: no workflow is woken. They lag by moments. */
 
@@ -45,11 +46,11 @@ export interface WorkflowSummary<Phase extends string, Reason extends string> {
 export interface ListOptions extends CallOptions {
   /** Only a part of the list. */
   page?: {
-    /** The most; a page may have fewer although another one follows. */
+    /** The most, at least 1; only the last page has fewer. */
     limit: number;
-    /** What `onNext` was given by the page before, of the same filter. */
+    /** The token that `onNext` got from the page before, of the same filter. What starts or ends between two pages may be missed. */
     after?: string;
-    /** Gets the token of the next page, if there is one. */
+    /** Gets the token of the next page, which may be empty; not called if there is none. */
     onNext: (after: string) => void;
   };
 }
@@ -78,7 +79,8 @@ export async function* listWorkflows<Phase extends string, Reason extends string
   const listed = new Set<string>();
   // Temporal lists the running ones first, then the others by their ends, the latest first.
   const query = queryOf(area, filter);
-  const workflows = page ? onePage(temporal.workflow, page) : temporal.workflow;
+  const part = { left: page?.limit ?? Infinity, next: page?.after };
+  const workflows = page ? fromPage(temporal.workflow, area, page, part) : temporal.workflow;
   for await (const execution of withoutMemos(workflows).list({ query })) {
     if (listed.has(execution.workflowId)) continue;
     listed.add(execution.workflowId);
@@ -86,17 +88,38 @@ export async function* listWorkflows<Phase extends string, Reason extends string
     const isKnownLatest = page?.after === undefined && mayBeLatest(execution, area, filter);
     if (execution.closeTime && !isKnownLatest && !(await isLatest(temporal, execution))) continue;
     yield { ...area.own(execution), ...summaryOf<Phase, Reason>(execution) };
+    part.left -= 1;
+    if (part.left === 0) break;
   }
+  if (part.next !== undefined) page?.onNext(part.next);
 }
 
-/** The SDK follows Temporal's page tokens itself, and shows none: this client asks for one page. */
-function onePage(workflow: WorkflowClient, { limit, after = '', onNext }: NonNullable<ListOptions['page']>) {
+/** Lines in one answer of Temporal: its own limit. */
+const longestAnswer = 1_000;
+
+/** The SDK follows Temporal's page tokens itself, and shows none: this client begins at one, asks for no more than is left, and keeps the last. */
+function fromPage(
+  workflow: WorkflowClient,
+  { invalid }: ListedArea<object>,
+  { limit, after }: NonNullable<ListOptions['page']>,
+  part: { left: number; next: string | undefined },
+): WorkflowClient {
   const { workflowService } = workflow;
+  const refused = (field: string, message: string): Error =>
+    new invalid(`The page is not valid: ${field} ${message}`, { fields: [{ field, message }] });
+  if (!Number.isSafeInteger(limit) || limit < 1) throw refused('limit', 'must be a whole number above 0');
+  if (after !== undefined && !/^[\w-]+$/.test(after)) throw refused('after', 'must be the token of a page before');
   const listWorkflowExecutions = async (request: Parameters<typeof workflowService.listWorkflowExecutions>[0]) => {
-    const nextPageToken = Buffer.from(after, 'base64url');
-    const answer = await workflowService.listWorkflowExecutions({ ...request, pageSize: limit, nextPageToken });
-    if (answer.nextPageToken.length > 0) onNext(Buffer.from(answer.nextPageToken).toString('base64url'));
-    return Object.assign(answer, { nextPageToken: new Uint8Array() });
+    const nextPageToken = Buffer.from(part.next ?? '', 'base64url');
+    const asked = { ...request, pageSize: Math.min(part.left, longestAnswer), nextPageToken };
+    const answer = await workflowService.listWorkflowExecutions(asked).catch((error: unknown) => {
+      // Temporal says of a token that it cannot read only that something is wrong.
+      if (part.next === undefined || part.next !== after || !hasCode(error, code.unknown, code.invalidArgument))
+        throw error;
+      throw refused('after', `is not accepted by Temporal (${grpcErrorOf(error)?.details}): begin the list again`);
+    });
+    part.next = answer.nextPageToken.length > 0 ? Buffer.from(answer.nextPageToken).toString('base64url') : undefined;
+    return answer;
   };
   const service: unknown = Object.create(workflowService, {
     listWorkflowExecutions: { value: listWorkflowExecutions },

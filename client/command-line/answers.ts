@@ -28,7 +28,7 @@ type Of<Area extends string, Commands extends string, State> = Record<`${Area} $
 
 type List<What extends string, Summary> = Record<What, Summary[]> & { next?: string };
 
-/** The changed orders first; of the others, why not. */
+/** The orders that were changed, and the others with the reason. */
 interface Changed<Order, Unchanged> {
   orders: Order[];
   failed: (Unchanged & { error: FailureReport })[];
@@ -93,7 +93,7 @@ type Secret<Answer> = Omit<Answer, 'secret'> & { secret?: string };
 
 export type Answer = Answers[keyof Answers];
 
-/** What is on standard error instead. */
+/** The answer of a command that fails, on standard error. */
 export interface Failed {
   error: FailureReport & { stack?: string };
 }

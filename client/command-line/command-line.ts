@@ -155,16 +155,22 @@ export class CommandLine {
   }
 
   /**
-   * The command's one answer.
-   * @param elements those of the list that the answer is, or has
+   * Prints the command's one answer.
+   * @param elements of the list that the answer is, or has: `jsonl` prints only these, and the answer's other values on standard error
    */
   print(answer: Answer, inWords: () => string, elements?: readonly object[]): void {
     const { output } = this.readOptions();
-    if (output === 'jsonl') for (const element of elements ?? [answer]) this.printLine(element, inWords);
-    else this.answer(output === 'json' ? JSON.stringify(answer, undefined, 2) : inWords());
+    if (output !== 'jsonl') {
+      this.answer(output === 'json' ? JSON.stringify(answer, undefined, 2) : inWords());
+      return;
+    }
+    for (const element of elements ?? [answer]) this.printLine(element, inWords);
+    // Such as the token of the next page.
+    const beside = elements ? Object.entries(answer).filter(([, value]) => typeof value !== 'object') : [];
+    if (beside.length > 0) this.aside(JSON.stringify(Object.fromEntries(beside)));
   }
 
-  /** One of many answers: a line each. */
+  /** Prints one of many answers as a line. */
   printLine(answer: object, inWords: () => string): void {
     this.answer(this.json ? JSON.stringify(answer) : inWords());
   }
@@ -177,8 +183,12 @@ export class CommandLine {
 
   /** A message for a person in addition to the answer. */
   note(text: string): void {
+    if (!this.json) this.aside(text);
+  }
+
+  private aside(text: string): void {
     this.progress.end();
-    if (!this.json) this.terminal.err(`${text}\n`);
+    this.terminal.err(`${text}\n`);
   }
 
   /** Asks before an irreversible command; a program confirms beforehand, with `--yes`. */

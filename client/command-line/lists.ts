@@ -106,14 +106,16 @@ export function listCommand<Phase extends string, Reason extends string, Summary
   addFilterOptions(command, known)
     .option('--ended', `include ${what} that have ended, as long as Temporal retains them`)
     .option('--limit <number>', 'the most to show', count, 50)
-    .option('--after <token>', 'continue a list with the same other options: the `next` of its answer')
+    .option('--after <token>', 'continue a list: `next` from the answer before; repeat the other options')
     .action(async ({ limit, after, ...options }: ListCommandOptions<Phase, Reason>) => {
       await commandLine.run(async ({ lab }) => {
-        const { found, next } = await atMost(limit, after, (page) => list(lab, filterOf(options), { page }));
+        const found: Summary[] = [];
+        let next: string | undefined;
+        const page = { limit, ...(after !== undefined && { after }), onNext: (token: string) => void (next = token) };
+        for await (const each of list(lab, filterOf(options), { page })) found.push(each);
         const answer = { [what]: found, ...(next !== undefined && { next }) } as unknown as Answer;
         commandLine.print(answer, () => (found.length === 0 ? `No ${what}.` : text(found)), found);
-        if (next !== undefined)
-          commandLine.note(`There are more ${what} than ${limit}: raise --limit, or add --after ${next}.`);
+        if (next !== undefined) commandLine.note(`There may be more ${what}: raise --limit, or add --after ${next}.`);
       });
     });
 }
@@ -131,22 +133,6 @@ export function filterOf<Phase extends string, Reason extends string>({
   };
   const isEmpty = Object.keys(conditions).length === 0;
   return { ...(isEmpty ? { all: true } : conditions), ...(ended === true && { ended }) };
-}
-
-/** A page may have fewer than it was asked for. */
-async function atMost<T>(
-  limit: number,
-  after: string | undefined,
-  list: (page: NonNullable<ListOptions['page']>) => AsyncIterable<T>,
-): Promise<{ found: T[]; next: string | undefined }> {
-  const found: T[] = [];
-  let next = after;
-  do {
-    const page = { limit: limit - found.length, ...(next !== undefined && { after: next }) };
-    next = undefined;
-    for await (const item of list({ ...page, onNext: (token) => (next = token) })) found.push(item);
-  } while (next !== undefined && found.length < limit);
-  return { found, next };
 }
 
 function oneOf(what: string, known: object): (text: string) => string {

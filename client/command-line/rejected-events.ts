@@ -48,7 +48,7 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
         const page = await lab.rejectedEvents.listPage({ ...filterOf(filter), state, limit });
         const inWords = () => sections(eventTable(page.events), facts([['Waiting in total', page.waiting]]));
         commandLine.print(page, inWords, page.events);
-        if (page.next !== undefined) commandLine.note(`There are more: --before ${page.next}.`);
+        if (page.next !== undefined) commandLine.note(`There may be more: --before ${page.next}.`);
       }),
     );
   filtered(rejected.command('replay [event-id]'))

@@ -285,6 +285,17 @@ test.each(areas)('the list of %s asks Temporal for everybody’s work if that is
   });
 });
 
+test.each([
+  ['limit', { limit: 0 }],
+  ['limit', { limit: 1.5 }],
+  ['limit', {}],
+  ['after', { limit: 1, after: '' }],
+  ['after', { limit: 1, after: 'not/base64url+' }],
+] as const)('the list of orders refuses a page whose %s is not valid: %j', async (field, page) => {
+  const listing = orders.list({ all: true }, { page: { ...page, onNext: () => undefined } as never });
+  expect(await faultsOf(listing.next(), errors.OrderInvalid)).toEqual([field]);
+});
+
 test.each(["x' OR LabPhase != '", '', 5])('the list of orders refuses the user %j', async (userId) => {
   const listing = orders.list({ userId: userId as string });
   await expect(listing.next()).rejects.toMatchObject({ fields: [{ field: 'userId' }] });

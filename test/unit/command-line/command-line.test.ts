@@ -103,6 +103,15 @@ test('with -o jsonl a list is a line for each element, any other answer one line
   expect(terminal.stderr).toBe('');
 });
 
+test('with -o jsonl the values beside a list are a line on standard error, also if the list is empty', () => {
+  const { terminal, commandLine } = onTerminal(false, { output: 'jsonl' });
+  commandLine.print({ events: [], waiting: 12, next: 'event-1' }, () => 'words', []);
+  commandLine.print({ orders: [], failed: [], dryRun: true }, () => 'words', []);
+  commandLine.print({ keys: [], runs: 3 }, () => 'words', []);
+  expect(terminal.stdout).toBe('');
+  expect(terminal.stderr).toBe('{"waiting":12,"next":"event-1"}\n{"dryRun":true}\n{"runs":3}\n');
+});
+
 test('the connection is closed after the work, also after work that failed', async () => {
   const { closed, commandLine } = onTerminal(false);
   await commandLine.run(() => Promise.resolve());
