@@ -4,9 +4,14 @@
  * wrapped whether the worker requires encryption or not, because a replay must not accept what another worker dropped.
  */
 
-/** The history remembers a refusal by the name of its fault. */
 export const faults = ['unencrypted', 'unreadable'] as const;
 export type Fault = (typeof faults)[number];
+
+/**
+ * The patch by which the history remembers a refusal.
+ * @param what `start`, or `signal-`, `update-` or `result-` with the signal's event, the update's number in the run or the activity
+ */
+export const refusalPatch = (fault: Fault, what: string): string => `${fault}-${what}`;
 
 export const markKey = 'labops-marked';
 

@@ -9,6 +9,7 @@ import { stopPlacingName } from '../protocol/placing-stop.js';
 import { labUserIdKey, withoutMemos } from '../protocol/search-attributes.js';
 import { isObject } from '../protocol/canonical-json.js';
 import { ofTaskQueue } from '../protocol/task-queues.js';
+import { faults, refusalPatch } from '../protocol/unencrypted.js';
 import type { AuditEntry } from '../store/audit-trail.js';
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
@@ -17,7 +18,8 @@ type Payloads = temporal.api.common.v1.IPayloads;
 
 /**
  * The commands and starts since a time, from the histories of a task queue that Temporal still has, as `workflows/command-audit.ts` reported them: a worker that ended,
- * or whose database was down for too long, may have lost them. What was refused before it was recorded is in no history.
+ * or whose database was down for too long, may have lost them. What was refused before it was recorded is in no history. What the worker
+ * refused because nobody with the keys has written it is left out, and what no worker has looked at: anybody may have sent it.
  *
  * @param since ISO 8601
  */
@@ -36,7 +38,9 @@ async function commandsOf(client: Client, run: WorkflowExecutionInfo): Promise<A
   const { workflowId, runId, type } = run;
   const commands: AuditEntry[] = [];
   const user = run.typedSearchAttributes.get(labUserIdKey);
+  const { events, isTaken, isCopied } = await standingsOf(client, workflowId, runId);
   const add = (event: HistoryEvent, action: string, outcome: string, id: string, given?: unknown): void => {
+    if (isCopied(event)) return;
     const { by, id: about } = isObject(given) ? given : {};
     commands.push({
       at: timeOf(event),
@@ -56,7 +60,7 @@ async function commandsOf(client: Client, run: WorkflowExecutionInfo): Promise<A
   const read = (payloads: Payloads | null | undefined) => firstOf(client, payloads);
   let input: unknown;
   const updates = new Map<string, { name: string; given: unknown }>();
-  for (const event of await eventsOf(client, workflowId, runId)) {
+  for (const event of events) {
     const {
       workflowExecutionStartedEventAttributes: started,
       workflowExecutionUpdateAcceptedEventAttributes: accepted,
@@ -64,6 +68,7 @@ async function commandsOf(client: Client, run: WorkflowExecutionInfo): Promise<A
       workflowExecutionSignaledEventAttributes: signaled,
     } = event;
     if (started) {
+      if (!isTaken(event, 'start')) return [];
       input = await read(started.input);
       if (!started.continuedExecutionRunId && isStartedByClients(type, input))
         add(event, type, 'started', 'start', input);
@@ -78,8 +83,8 @@ async function commandsOf(client: Client, run: WorkflowExecutionInfo): Promise<A
       add(event, `${type}.${update.name}`, outcome, `update/${updated.meta?.updateId}`, update.given);
     }
     const signal = signaled?.signalName ?? '';
-    if (isSentByClients(type, signal))
-      add(event, `${type}.${signal}`, 'done', `signal/${Number(event.eventId)}`, await read(signaled?.input));
+    if (isSentByClients(type, signal) && isTaken(event, `signal-${numberOf(event)}`))
+      add(event, `${type}.${signal}`, 'done', `signal/${numberOf(event)}`, await read(signaled?.input));
     const end = await endOf(event, read);
     if (end === undefined) continue;
     const outcome = end.failure === undefined ? 'done' : outcomeOf(end.failure);
@@ -111,6 +116,33 @@ async function eventsOf(client: Client, workflowId: string, runId: string): Prom
     if (error instanceof WorkflowNotFoundError) return [];
     throw error;
   }
+}
+
+interface Standings {
+  events: readonly HistoryEvent[];
+  /** True for a start or a signal that a worker has looked at and not refused. */
+  isTaken: (event: HistoryEvent, what: string) => boolean;
+  /** True if a reset has copied it from another run. */
+  isCopied: (event: HistoryEvent) => boolean;
+}
+
+async function standingsOf(client: Client, workflowId: string, runId: string): Promise<Standings> {
+  const events = await eventsOf(client, workflowId, runId);
+  const reset = events.findLast((event) => event.workflowTaskFailedEventAttributes?.baseRunId);
+  const lastTask = events.findLast((event) => event.workflowTaskCompletedEventAttributes);
+  const markers = events.map(({ markerRecordedEventAttributes: marker }) => marker?.details?.['patch-data']);
+  const values = await Promise.all(markers.filter(Boolean).map((payloads) => firstOf(client, payloads)));
+  const patches = new Set(values.map((value) => isObject(value) && value['id']));
+  const isRefused = (what: string) => faults.some((fault) => patches.has(refusalPatch(fault, what)));
+  return {
+    events,
+    isTaken: (event, what) => numberOf(event) < numberOf(lastTask) && !isRefused(what),
+    isCopied: (event) => numberOf(event) < numberOf(reset),
+  };
+}
+
+function numberOf(event: HistoryEvent | undefined): number {
+  return Number(event?.eventId ?? 0);
 }
 
 /** Undefined if it cannot be decrypted: then nobody knows who it was. */

@@ -53,9 +53,10 @@ export class CommandAudit implements WorkflowInboundCallsInterceptor, WorkflowIn
 
   execute: Inbound['execute'] = (input, next) => {
     const answer = next(input);
-    const { workflowType, continuedFromExecutionRunId } = workflowInfo();
+    const { workflowType, runId, firstExecutionRunId } = workflowInfo();
     const [given] = input.args;
-    if (continuedFromExecutionRunId === undefined && isStartedByClients(workflowType, given))
+    // A run that continues another, or that a reset has made, names the first.
+    if (runId === firstExecutionRunId && isStartedByClients(workflowType, given))
       report(workflowType, 'started', 'start', given, subjectsOfStart(given));
     if (workflowType === operatorCallName) {
       const { do: name, id } = isObject(given) ? given : {};

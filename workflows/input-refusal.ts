@@ -13,6 +13,7 @@ import {
   faults,
   markOf,
   missingKey,
+  refusalPatch,
   requiredMetadata,
   unwrapped,
   type Fault,
@@ -132,10 +133,9 @@ export class InputRefusal implements WorkflowInboundCallsInterceptor, WorkflowIn
   }
 
   private refuses(what: string, mark: Mark | undefined): Fault | undefined {
-    const markerOf = (fault: Fault) => `${fault}-${what}`;
     if (!workflowInfo().unsafe.isReplaying)
-      return mark?.refused && patched(markerOf(mark.fault)) ? mark.fault : undefined;
-    const recorded = faults.find((fault) => patched(markerOf(fault)));
+      return mark?.refused && patched(refusalPatch(mark.fault, what)) ? mark.fault : undefined;
+    const recorded = faults.find((fault) => patched(refusalPatch(fault, what)));
     if (recorded === undefined && mark?.fault === 'unreadable') throw keyMissing('the history of this workflow', mark);
     return recorded;
   }

@@ -11,7 +11,8 @@ export function interceptors(): WorkflowInterceptors {
   const steps = new RecordedSteps();
   const audit = new CommandAudit();
   return {
-    inbound: [steps, audit, refusal, inbound],
+    // The audit is within the refusal: who sent what nobody with the keys has written is not known.
+    inbound: [steps, refusal, audit, inbound],
     outbound: [outbound],
     // After the refusal, which drops and renames signals.
     internals: [new UnstartedEventsRefusal(), steps, refusal, audit],

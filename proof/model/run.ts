@@ -100,7 +100,10 @@ export class Run {
     this.now = now;
     this.attributes = attributes;
     this.activator = new Activator({
-      info: { ...infoOf(type, workflowId, now), ...(continuedFrom && { continuedFromExecutionRunId: continuedFrom }) },
+      info: {
+        ...infoOf(type, workflowId, now),
+        ...(continuedFrom && { continuedFromExecutionRunId: continuedFrom, firstExecutionRunId: continuedFrom }),
+      },
       now,
       // Another one for each step: two runs must not draw the same ids.
       randomnessSeed: Array.from(String(now), Number),

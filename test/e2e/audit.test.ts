@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { Client as TemporalClient } from '@temporalio/client';
 import { Client } from 'pg';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { placingStopId } from '../../protocol/ids.js';
+import { linkProviderId, placingStopId } from '../../protocol/ids.js';
+import { stopPlacingName } from '../../protocol/placing-stop.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { migrateDatabase } from '../../store/schema-state.js';
 import { audit } from '../../workers/audit.js';
@@ -165,6 +168,56 @@ describe.skipIf(postgres === undefined)('what the trail has lost', () => {
       'doctor-3 stopPlacing.resume done',
       'nurse-7 stopPlacing started',
     ]);
+  });
+
+  test('is not what nobody with the keys has sent: it may name anyone as its sender', async () => {
+    const { client, taskQueue } = lab.rig;
+    const workflowId = placingStopId(taskQueue);
+    const forger = new TemporalClient({ connection: client.connection }).workflow;
+    const input = { reason: 'invented', by: 'forger-1' };
+    const before = (await rowsOf(workflowId)).length;
+    const startInClear = () => forger.start(stopPlacingName, { workflowId, taskQueue, args: [input] });
+    await lab.worker.stop();
+    await (await startInClear()).terminate();
+    await lab.startWorker({ LABOPS_ENCRYPTION: 'required' });
+    await expect((await startInClear()).result()).rejects.toThrow('binary/encrypted');
+    await lab.labs.as('nurse-9').placing.stop({ reason: 'invented' });
+    await forger.getHandle(workflowId).signal('resume', input);
+    await lab.worker.waitFor(/a signal was dropped/);
+    await lab.labs.as('nurse-9').placing.resume();
+    const ended = async (status: string) =>
+      (await client.workflow.count(`WorkflowId = '${workflowId}' AND ExecutionStatus = '${status}'`)).count;
+    await expect.poll(() => ended('Failed'), patience).toBe(1);
+    await expect.poll(() => ended('Terminated'), patience).toBe(1);
+    await expect.poll(async () => (await added(begun))?.[0], patience).toBe('0');
+    const stops = (await rowsOf(workflowId)).slice(before);
+    expect(stops.toSorted()).toEqual([
+      '- stopPlacing done',
+      'nurse-9 stopPlacing started',
+      'nurse-9 stopPlacing.resume done',
+    ]);
+  });
+
+  test('is not the start that a reset has copied', async () => {
+    const { client, namespace } = lab.rig;
+    const userId = await lab.newUser();
+    await lab.labs.as('nurse-7').links.start({ userId, provider: 'oura' });
+    const workflowId = linkProviderId(userId, 'oura');
+    const firstTask = async () => {
+      const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+      return events?.find((event) => event.workflowTaskCompletedEventAttributes)?.eventId;
+    };
+    await expect.poll(firstTask, patience).toBeDefined();
+    const { runId } = await client.workflowService.resetWorkflowExecution({
+      ...{ namespace, workflowExecution: { workflowId }, requestId: randomUUID(), reason: 'invented' },
+      workflowTaskFinishEventId: (await firstTask()) ?? null,
+    });
+    expect((await client.workflow.getHandle(workflowId).describe()).runId).toBe(runId);
+    await expect.poll(firstTask, patience).toBeDefined();
+    const listed = async () => (await client.workflow.count(`WorkflowId = '${workflowId}'`)).count;
+    await expect.poll(listed, patience).toBe(2);
+    await expect.poll(async () => (await added(begun))?.[0], patience).toBe('0');
+    expect(await rowsOf(userId)).toEqual(['nurse-7 linkProvider started']);
   });
 });
 
