@@ -57,7 +57,7 @@ export async function connectionFault(
   }
 }
 
-/** True if a fault does not pass within seconds: nobody listens there, or there is no such name. EAI_AGAIN, the answer of a name server that is away, does pass. */
+/** True if a fault does not pass within seconds: nobody listens there, or the name does not exist. EAI_AGAIN, the answer of a name server that is away, does pass. */
 export function isFinalFault(fault: string | undefined): boolean {
   return /\b(ECONNREFUSED|ENOTFOUND)\b/.test(fault ?? '');
 }
