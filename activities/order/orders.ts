@@ -19,7 +19,7 @@ import type { KitRequest } from '../../protocol/order/placing-messages.js';
 interface RegisterKit {
   orderId: string;
   registration: RegisterRequest;
-  /** Orders of the same chain, which the patient's sample id may belong to just as well. */
+  /** The orders of its chain, which the patient's sample id may belong to just as well. */
   chain: string[];
   /** Used if the order itself does not name its lab account. */
   labAccountId?: string;
@@ -58,17 +58,21 @@ export function orderActivities({ service }: Pick<ActivityDependencies, 'service
     },
 
     /**
-     * Registers the kit of an order with its patient. The order is read first: if it carries this sample id, an earlier
-     * attempt whose answer was lost has registered it.
+     * Registers the kit of an order with its patient. A registration names no order: the sample id decides which of the chain it is. They
+     * are read first: if one carries this sample id, an earlier attempt whose answer was lost has registered it.
+     *
+     * @returns the order that was registered
      */
     async registerKit({ orderId, registration, chain, labAccountId }: RegisterKit): Promise<OrderSnapshot> {
       return command('RegistrationRefused', async (options) => {
-        const before = await readIfShown(service, orderId, options);
-        if (before && isRegisteredWith(before, registration.sample_id)) return snapshotOf(before, service.installation);
-        await requirePhysician(service, before?.lab_account_id ?? labAccountId, registration.physician, options);
-        const registered = await registerOrFindRegistered(service, orderId, registration, options);
-        if (registered.id !== orderId && !chain.includes(registered.id))
-          throw registeredAnotherOrder(orderId, registered.id);
+        const ids = [...new Set([orderId, ...chain])];
+        const before = await readShown(service, ids, options);
+        const earlier = before.find((order) => isRegisteredWith(order, registration.sample_id));
+        if (earlier) return snapshotOf(earlier, service.installation);
+        const account = before.find(({ id }) => id === orderId)?.lab_account_id ?? labAccountId;
+        await requirePhysician(service, account, registration.physician, options);
+        const registered = await registerOrFindRegistered(service, ids, registration, options);
+        if (!ids.includes(registered.id)) throw registeredAnotherOrder(orderId, registered.id);
         return snapshotOf(registered, service.installation);
       });
     },
@@ -121,10 +125,14 @@ export async function readIfKnown(
   }
 }
 
-/** A refusal counts only if the order is not registered meanwhile: the first of two attempts may have been slow. */
+/**
+ * A refusal counts only if no order of the chain is registered meanwhile: the first of two attempts may have been slow.
+ *
+ * @param ids the order that the command is about, and the others of its chain
+ */
 async function registerOrFindRegistered(
   service: LabService,
-  orderId: string,
+  ids: readonly string[],
   registration: RegisterRequest,
   options: CallOptions,
 ): Promise<Order> {
@@ -133,14 +141,20 @@ async function registerOrFindRegistered(
     return order;
   } catch (error) {
     if (!(error instanceof ServiceRefused)) throw error;
-    const now = await readIfShown(service, orderId, options);
-    if (now && isRegisteredWith(now, registration.sample_id)) return now;
-    if (now && isRegistered(now) && now.sample_id == null) {
+    const now = await readShown(service, ids, options);
+    const registered = now.find((order) => isRegisteredWith(order, registration.sample_id));
+    if (registered) return registered;
+    if (now.some((order) => order.id === ids[0] && isRegistered(order) && order.sample_id == null)) {
       const message = 'The order is registered, and the service does not show its sample id yet';
       throw ApplicationFailure.retryable(message, 'AnswerUnreadable');
     }
     throw failureOf(error, 'RegistrationRefused');
   }
+}
+
+async function readShown(service: LabService, ids: readonly string[], options: CallOptions): Promise<Order[]> {
+  const orders = await Promise.all(ids.map((id) => readIfShown(service, id, options)));
+  return orders.filter((order) => order !== undefined);
 }
 
 function isRegisteredWith(order: Order, sampleId: string): boolean {

@@ -47,7 +47,8 @@ export interface CheckedCommand {
   isDone: () => boolean;
   /** Two people who do not know of each other must not undo each other's decision. */
   requireUnresolved?: () => void;
-  work: () => Promise<void>;
+  /** Resolves to the order that it has concerned, if that may be another one. */
+  work: () => Promise<string | void>;
   decided: Decided;
 }
 
@@ -62,7 +63,7 @@ export function registration(run: KitOrderRun, given: RegisterCommand): CheckedC
   const orderId = commandedOrder(run, given, () => chain.orders.find((order) => isRegistered(order.orderId))?.orderId);
   return {
     orderId,
-    isDone: () => isRegistered(orderId),
+    isDone: () => chain.orders.some((order) => isRegistered(order.orderId)),
     work: () => register(run, orderId, given.registration),
     decided: { ...actorOf(given), status: 'kit_registered' },
   };
@@ -167,8 +168,8 @@ export function carryOut(run: KitOrderRun, commandOf: () => CheckedCommand): Pro
       // Commands before it may have changed what this one was accepted for.
       accept(run, command);
       if (command.isDone()) return stateOf(run.chain);
-      await command.work().catch((error: unknown) => noteFailed(run.chain, command, error));
-      noteDecided(run.chain, command.decided, Date.now(), command.orderId);
+      const concerned = await command.work().catch((error: unknown) => noteFailed(run.chain, command, error));
+      noteDecided(run.chain, command.decided, Date.now(), concerned ?? command.orderId);
       // A forwarder shows and announces nothing.
       if (run.forwardsTo === undefined) publish(run);
       return stateOf(run.chain);
@@ -224,27 +225,27 @@ async function refused(run: KitOrderRun, orderId: string, refusal: ApplicationFa
   return refusal;
 }
 
+/** A sample id belongs to one kit, which may be another one of the chain than that of the command. */
 async function register(
   run: KitOrderRun,
   orderId: string,
   registration: RegisterCommand['registration'],
-): Promise<void> {
+): Promise<string> {
   const { chain } = run;
-  const question = { key: orderId, reason: 'registered_another_order', orderId } as const;
-  try {
-    const account = chain.labAccountId === undefined ? {} : { labAccountId: chain.labAccountId };
-    const call = { orderId, registration, chain: chain.orders.map((order) => order.orderId), ...account };
-    receiveSnapshot(
-      run,
-      await activities.registerKit.executeWithOptions({ summary: `register ${orderId.slice(0, 8)}` }, [call]),
-    );
-  } catch (error) {
+  const reason = 'registered_another_order';
+  const account = chain.labAccountId === undefined ? {} : { labAccountId: chain.labAccountId };
+  const call = { orderId, registration, chain: chain.orders.map((order) => order.orderId), ...account };
+  const options = { summary: `register ${orderId.slice(0, 8)}` };
+  const snapshot = await activities.registerKit.executeWithOptions(options, [call]).catch(async (error: unknown) => {
     const refusal = refusalOf(error);
-    if (refusal.type === 'RegisteredAnotherOrder') raise(chain, question, Date.now());
+    if (refusal.type === 'RegisteredAnotherOrder') raise(chain, { key: orderId, reason, orderId }, Date.now());
     throw await refused(run, orderId, refusal);
-  }
-  chain.registered = { ...chain.registered, [orderId]: registration.sample_id };
-  clear(chain, ({ key, reason }) => key === question.key && reason === question.reason, Date.now());
+  });
+  receiveSnapshot(run, snapshot);
+  const registered = snapshot.orderId;
+  chain.registered = { ...chain.registered, [registered]: registration.sample_id };
+  clear(chain, (raised) => raised.key === registered && raised.reason === reason, Date.now());
+  return registered;
 }
 
 async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decision): Promise<void> {

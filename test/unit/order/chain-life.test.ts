@@ -22,6 +22,7 @@ import {
   showing,
   shownAt,
   spoiled,
+  stateIn,
   stuck,
   transaction,
   wait,
@@ -154,6 +155,17 @@ describe('a command', () => {
     order.answers['registerKit'] = redraw(registered);
     await order.update('register', { orderId: newId, registration });
     expect(await questionsOf(order)).toEqual([['registered_another_order', orderId]]);
+  });
+
+  test('that registers an earlier kit of the chain, whose sample it names, is noted at that kit', async () => {
+    const order = await redrawn(awaited, { registerKit: shownAt(registered) });
+    const state = stateIn(await order.update('register', { registration, by: 'staff-1' }));
+    expect(state.chain).toMatchObject([{ orderId, sampleId: 'SAMPLE-1' }, { orderId: newId }]);
+    expect(state.chain[1]).not.toHaveProperty('sampleId');
+    expect(state.timeline).toContainEqual(expect.objectContaining({ orderId, status: 'kit_registered' }));
+    const calls = order.calls.length;
+    expect(await order.update('register', { orderId: newId, registration })).toMatchObject({ value: {} });
+    expect(order.calls).toHaveLength(calls);
   });
 
   test('that registers the right kit leaves every other question open', async () => {
