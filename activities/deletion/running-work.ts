@@ -11,6 +11,7 @@ import * as deletions from '../../protocol/deletion/messages.js';
 import * as links from '../../protocol/link/messages.js';
 import { appointmentPhases, linkPhases, orderPhases, phasesOf, reportPhases } from '../../protocol/phases.js';
 import * as orders from '../../protocol/order/messages.js';
+import type { OrderState } from '../../protocol/order/state.js';
 import * as placings from '../../protocol/order/placing-messages.js';
 import * as reports from '../../protocol/report/messages.js';
 import * as submissions from '../../protocol/report/submission-messages.js';
@@ -101,6 +102,9 @@ async function cancelBy(
     // In the same way, a placing has made its order.
     const order = name === placings.placeKitOrderName ? orderOf(answer as placings.PlacingEnd) : undefined;
     if (order !== undefined) return await cancelPlaced(temporal, order, actor);
+    // The current order was cancelled; another kit of its chain is under way.
+    const goesOn = name === orders.kitOrderName && (answer as OrderState).phase !== 'cancelled';
+    if (goesOn) return { fate: 'not_cancelled', reason: 'AnotherKitUnderWay' };
     // The service cannot cancel a report, and whatever it reports later is followed again.
     return { fate: 'cancelled', ...(name === reports.parsingJobName && { reason: 'NoLongerFollowed' }) };
   } catch (error) {

@@ -81,7 +81,10 @@ export interface WorkFate {
     | 'cancelled'
     /** It ended by itself before it was cancelled. */
     | 'ended'
-    /** It could not be cancelled: `reason` is the failure's type. */
+    /**
+     * It could not be cancelled: `reason` is the failure's type, or `AnotherKitUnderWay` for an order whose current kit was cancelled, while an
+     * earlier one moves again.
+     */
     | 'not_cancelled';
   reason?: string;
 }
