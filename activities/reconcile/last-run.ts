@@ -140,7 +140,11 @@ export function isEndKnown(
   from: string,
 ): boolean {
   const [at = from, ...more] = [last?.at, updatedAt].filter((time) => time !== undefined);
-  if (run === undefined) return Date.parse(at) <= Date.parse(from) - assumedBackdating;
+  if (run === undefined) {
+    // Nothing else heals a critical result whose alarm was lost: its order need not have an event for it.
+    const times = isCritical(interpretation) ? [at, ...more] : [at];
+    return times.every((time) => Date.parse(time) <= Date.parse(from) - assumedBackdating);
+  }
   switch (run.ended) {
     case undefined:
     case 'otherwise':

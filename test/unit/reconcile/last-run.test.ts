@@ -15,6 +15,14 @@ test.each([
   expect(isEndKnown(undefined, order, event, from)).toBe(known);
 });
 
+test.each([
+  [false, 'was updated in the range', order],
+  [true, 'was not updated for weeks', { ...order, updatedAt: '2026-02-10T13:00:00.000Z' }],
+])('a critical end of weeks ago, without a run that is retained, is known: %s, if its order %s', (known, _what, of) => {
+  const critical = { ...of, interpretation: 'critical' };
+  expect(isEndKnown(undefined, critical, { id: 7, at: '2026-02-10T12:00:00.000Z' }, from)).toBe(known);
+});
+
 describe('an end after a run that ended by itself', () => {
   const entry = { at: last.at, status: 'completed.testkit.completed' };
   const knowing = (orderId: string, eventId: number): LastRun => ({
