@@ -69,6 +69,10 @@ export function bringInLine(review: Review): void {
   const state = stateOf(review);
   showToOperators(
     () => caseFileOf(state),
-    [{ key: labPhaseKey, value: state.phase }, ...attentionAttributes(state.attention), ...ofUser(state.userId)],
+    [
+      { key: labPhaseKey, value: state.phase },
+      ...attentionAttributes(state.attention),
+      ...ofUser(state.resolvedUserId ?? state.userId),
+    ],
   );
 }

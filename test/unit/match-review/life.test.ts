@@ -261,6 +261,8 @@ describe('a decision', () => {
     ]);
     expect(forwarded).toEqual([{ snapshot: order, rootOrderId: orderId }]);
     expect(review.run.shown.details).toContain('Decided: accept');
+    // A deletion of the user finds the review by it.
+    expect(review.run.shown.attributes).toMatchObject({ LabUserId: userId });
     expect(review.events.slice(2)).toEqual([
       '0h match_review.attention_cleared decision_needed',
       '0h match_review.ended accepted',
