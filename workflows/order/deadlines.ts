@@ -126,10 +126,11 @@ function waitingDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
   }
   // A sample that arrives unregistered is held for weeks at most: the questions stand until it is registered.
   if (standing.awaitsRegistration) {
-    const delivered =
-      standing.deliveredAt ??
-      later(countedFrom(chain, standing.shippedAt ?? beginOf(chain, order)), policy.assumedDelivery);
-    deadlines.push(...reminders(chain, order, 'registration_reminder', delivered, policy.registrationReminders));
+    const { deliveredAt, shippedAt } = standing;
+    const assumed = later(countedFrom(chain, shippedAt ?? beginOf(chain, order)), policy.assumedDelivery);
+    // A kit that was late has its reminders once it is there.
+    const [since, by] = deliveredAt === undefined ? [assumed, 'assumed' as const] : [deliveredAt];
+    deadlines.push(...reminders(chain, order, 'registration_reminder', since, policy.registrationReminders, by));
     deadlines.push(deadlineFromBegin(chain, order, 'registration_overdue', policy.registrationDeadline));
   }
   return deadlines;
@@ -287,7 +288,7 @@ function reminders(
   name: DeadlineName,
   since: string | undefined,
   spans: readonly number[],
-  eventId?: number,
+  eventId?: number | 'assumed',
 ): Deadline[] {
   // If nobody is notified of them, they would wake the workflow for nothing.
   if (chain.notifies === false) return [];
@@ -303,7 +304,7 @@ function deadline(
   name: DeadlineName,
   since: string | undefined,
   span: number | BusinessDays,
-  eventId?: number,
+  eventId?: number | 'assumed',
 ): Deadline {
   const baseKey = `${order.orderId}/${eventId === undefined ? '' : `${eventId}.`}${name}`;
   const given = chain.patience.filter((extension) => extension.baseKey === baseKey);
