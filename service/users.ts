@@ -134,7 +134,10 @@ const demographicsRequestSchema = z.strictObject({
 
 export type DemographicsRequest = z.output<typeof demographicsRequestSchema>;
 
-export const userListSchema = z.strictObject({ pageSize: countSchema.exactOptional() });
+export const userListSchema = z.strictObject({
+  // The service answers a larger one with a failure of its own, which looks like an outage.
+  pageSize: countSchema.max(500, 'must be at most 500').exactOptional(),
+});
 
 export interface UserListOptions extends CallOptions {
   /** Users per page, 1 to 500; default 100, the documented default. */

@@ -314,6 +314,7 @@ test.each<[string, string, () => Promise<unknown>]>([
   ['orders of everybody', 'ReadInvalid', () => orders.search({}).next()],
   ['orders by a bare user id', 'ReadInvalid', () => orders.search('user-1' as never).next()],
   ['users by their own reference', 'ReadInvalid', () => users.readAll(referenced).next()],
+  ['users by more than a page may have', 'ReadInvalid', () => users.readAll({ pageSize: 501 }).next()],
   ['lab tests by null', 'ReadInvalid', () => catalogue.labTests(null as never).next()],
   ['notifications of nothing', 'NotificationNotFound', () => notifications.state(nothing)],
   ['notifications of a text', 'NotificationNotFound', () => notifications.resend('x'.repeat(100_000))],
