@@ -192,7 +192,7 @@ export const appointmentAttention: Texts<AppointmentAttentionReason> = {
     cleared: 'the end, or another time',
   },
   order_cancelled: {
-    raised: 'the order was cancelled, and its walk-in was not',
+    raised: 'the order was cancelled, and its service-centre visit was not',
     answer: '`cancel` it, unless the order comes back',
     cleared: 'the cancellation, or the order’s return',
   },

@@ -44,7 +44,7 @@ export class AppointmentHandle {
   }
 
   /**
-   * The slots near the order's address, for 14 days. For a walk-in: those at service centres near it, at `siteCodes` or near
+   * The slots near the order's address, for 14 days. For a service-centre visit: those at service centres near it, at `siteCodes` or near
    * another `zipCode`. Ask again before each choice: somebody else may be faster.
    *
    * @throws AvailabilityRefused, AddressMissing
@@ -54,7 +54,7 @@ export class AppointmentHandle {
   }
 
   /**
-   * Books a slot of `slots`. The same choice twice is one booking, even after the end. With the policy `later`, and always for a walk-in, the
+   * Books a slot of `slots`. The same choice twice is one booking, even after the end. With the policy `later`, and always for a service-centre visit, the
    * appointment may be `awaiting_confirmation` until the provider confirms or cancels it.
    *
    * @throws SlotGone: let the person choose again; AppointmentExists, BookingRefused, AddressMissing

@@ -36,7 +36,7 @@ export interface AppointmentStart {
 }
 
 /**
- * Appointments for a blood draw: at home, or at a patient service centre (a walk-in), as the order says. Every method also
+ * Appointments for a blood draw: at home, or at a patient service centre, as the order says. Every method also
  * rejects with the errors of {@link CallOptions}.
  */
 export class AppointmentOperations {

@@ -22,7 +22,7 @@ export class AddressMissing extends refused('AddressMissing', 'Give the order a 
 /** The lab service offers no slots for this order's address or these service centres; the message says why. */
 export class AvailabilityRefused extends refused(
   'AvailabilityRefused',
-  'Request an appointment with `request`, ask for other sites (a walk-in), or choose another way of collection.',
+  'Request an appointment with `request`, ask for other service centres, or choose another way of collection.',
 ) {}
 
 /** The slot is gone, or its booking key has expired. */

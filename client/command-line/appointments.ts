@@ -83,11 +83,15 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
 }
 
 function slotsCommand(appointments: Command, commandLine: CommandLine): void {
-  orderCommand(appointments, 'slots', "list the slots near the order's address, or at service centres for a walk-in")
+  orderCommand(
+    appointments,
+    'slots',
+    "list the slots near the order's address: at home or at service centres, as the order says",
+  )
     .option('--start-date <date>', 'the first day, YYYY-MM-DD')
-    .option('--site <code...>', 'walk-ins only: up to three service centres')
-    .option('--zip <zip>', 'walk-ins only: near this zip code')
-    .option('--radius <miles>', 'walk-ins only: 10, 20, 25, 50 or 100 (default 25)', Number)
+    .option('--site <code...>', 'at service centres only: up to three of them')
+    .option('--zip <zip>', 'at service centres only: near this zip code')
+    .option('--radius <miles>', 'at service centres only: 10, 20, 25, 50 or 100 (default 25)', Number)
     .action(async (orderId: string, options: SlotOptions) =>
       commandLine.run(async ({ lab }) => {
         const handle = await lab.appointments.getHandle({ orderId });

@@ -13,7 +13,7 @@ import type { AppointmentPolicy, ResolvedAppointmentPolicy } from './policy.js';
 export const bookAppointmentName = 'bookAppointment';
 
 export interface BookAppointmentInput {
-  /** The service's id of an order that is drawn at home, or at a service centre (a walk-in). */
+  /** The service's id of an order that is drawn at home, or at a service centre. */
   orderId: string;
   /** Followed unless `bookingRequested` brings another: the defaults when the run was started. */
   policy?: AppointmentPolicy | ResolvedAppointmentPolicy;
@@ -39,7 +39,7 @@ export const appointmentChangedSignal = defineSignal<[AppointmentSnapshot]>('app
 /** The distances that the service searches in, in miles. */
 export const radii = [10, 20, 25, 50, 100] as const;
 
-/** The order decides which kind of slots there are. The fields after the first are for a walk-in only. */
+/** The order decides which kind of slots there are. The fields after the first are for a service-centre visit only. */
 export interface SlotQuestion {
   /** First of the days, YYYY-MM-DD; if absent, the service decides. */
   startDate?: string;
@@ -86,7 +86,7 @@ export interface Slots {
   slots: Slot[];
   /** IANA name of the zone in which the days are counted; each service centre has its own. */
   timezone?: string;
-  /** For a walk-in only: the service centres that the slots name. */
+  /** For a service-centre visit only: the service centres that the slots name. */
   sites?: SlotSite[];
 }
 
@@ -112,7 +112,7 @@ export interface Slot {
   /** In the service's unit, which is not documented. */
   price?: number;
   isPriority?: boolean;
-  /** For a walk-in only: where it is, one of `sites`. */
+  /** For a service-centre visit only: where it is, one of `sites`. */
   siteCode?: string;
 }
 
@@ -154,7 +154,7 @@ export type AppointmentAttentionReason =
 /** The order's appointment. Address, visitor and notes stay in the service. */
 export interface AppointmentShown {
   appointmentId: string;
-  /** `phlebotomy` (at home), `patient_service_center` (a walk-in), or one not known yet. */
+  /** `phlebotomy` (at home), `patient_service_center`, or one not known yet. */
   type?: string;
   /** The service's own, possibly an unknown one; `unknown` if it reported none. */
   status: string;
@@ -165,9 +165,9 @@ export interface AppointmentShown {
   provider?: string;
   /** false: cancel it with `rebook` and choose another one instead. */
   canReschedule?: boolean;
-  /** For a walk-in only: the laboratory's own number, by which the site finds the person. Show it to them. */
+  /** For a service-centre visit only: the laboratory's own number, by which the site finds the person. Show it to them. */
   externalId?: string;
-  /** The code of its service centre, for a walk-in that was chosen here. */
+  /** The code of its service centre, for a service-centre visit that was chosen here. */
   siteCode?: string;
   /** For an open visit at home: if cancelled before this moment, it is refunded in full; after it, not at all. Warn of it. */
   refundableUntil?: string;
