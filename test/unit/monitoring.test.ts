@@ -61,6 +61,13 @@ test('every alert has a heading in the docs, and names it as its runbook', async
   ).toEqual(alerts.map((name) => name.toLowerCase()));
 });
 
+test('the docs name the alerts that page somebody', async () => {
+  const rules = await readFile(rulesPath, 'utf8');
+  const critical = rules.split('- alert: ').filter((rule) => /severity: critical/.test(rule));
+  const [paging = ''] = /^Page somebody for .*$/m.exec(page) ?? [];
+  expect(paging.match(/Labops\w+/g)).toEqual(critical.map((rule) => rule.split('\n', 1).join('')));
+});
+
 /** A program's monitoring, with what was logged. */
 async function monitored() {
   const lines: string[] = [];
