@@ -40,7 +40,8 @@ const frameworks: Record<string, (recipe: string) => string> = {
   // Next.js calls the route's function with the web's request, as this server does.
   'Next.js': (recipe) => `
     import { serve } from '@hono/node-server';
-    const getWebhooks = async () => webhooks;
+    const LabOperations = { connect: async () => ({}) };
+    const handlerOf = (_lab: object) => webhooks;
     ${recipe}
     serve({ fetch: (request) => POST(request), port: 0, hostname: '127.0.0.1' }, listening);`,
   Hono: (recipe) => `

@@ -32,7 +32,7 @@ labels:
 {{- $faults := list }}
 {{- $worker := .Values.worker.settings }}
 {{- if not .Values.image.repository }}
-{{- $faults = append $faults "image.repository is missing: set the image that you have built (docs/operations.md#image)" }}
+{{- $faults = append $faults "image.repository is missing: set the image that you have built (docs/operations.md#versions-and-image)" }}
 {{- end }}
 {{- if not .Values.settings.LABOPS_INSTALLATION }}
 {{- $faults = append $faults "settings.LABOPS_INSTALLATION is missing: set a name that no other installation on your account at the lab service has" }}
