@@ -165,7 +165,10 @@ async function deliverBatch(delivery: Delivery): Promise<void> {
     summary: `notify: ${batch.map(inBrief).join(', ')}`,
   };
   try {
-    settle(delivery, await activities.notify.executeWithOptions(options, [{ notifications: batch }]));
+    const outcome = await activities.notify.executeWithOptions(options, [{ notifications: batch }]);
+    // A round is ended for another attempt, of what was being refused at that moment, too.
+    const isEnded = CancellationScope.current().consideredCancelled;
+    settle(delivery, isEnded ? { ...outcome, refused: [] } : outcome);
   } catch (error) {
     // A round that was ended has no pause.
     const refusal = refusalOf(error);

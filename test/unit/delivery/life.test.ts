@@ -275,6 +275,17 @@ describe('a notification that the receiver refuses for good', () => {
     }
   });
 
+  test('that is being refused while its operator has it sent again is tried once more', async () => {
+    const life = await delivery(named('a'), { notify: silent });
+    await life.run.update({ name: 'resend', argument: {} });
+    const [attempt] = life.run.calls;
+    const refused = refusing('a')(start, { notifications: named('a') });
+    await life.run.answer(attempt?.seq ?? -1, 'notify', { value: refused });
+    delete life.answers['notify'];
+    await life.settle();
+    expect(life.events).toEqual(['0h order.phase_changed at_lab', '0h completed']);
+  });
+
   test('that was refused before the hand-over is not sent, and is given up when its time is over', async () => {
     const refused = [{ notification: notification('a'), status: 410 }];
     const life = await delivery([], {}, refused);
