@@ -4,6 +4,7 @@ import { type ConnectionEventReceived, type HealthDataReceived, type SourceRead,
 import * as fields from '../fields.js';
 import { exactUtcInstant, isCalendarDate } from '../timestamps.js';
 import { present } from '../json-object.js';
+import { isAhead } from '../../protocol/time.js';
 
 /**
  * The content of an event about a user's health data. Its shape decides what it is, because the list of resources
@@ -121,7 +122,9 @@ export function readHealthData(event: HealthDataReceived | ConnectionEventReceiv
 function summaryOf({ id, calendar_date: day, date, updated_at: updated }: z.output<typeof summarySchema>) {
   const days = [day, date].map((text) => text?.slice(0, 10) ?? '');
   const known = days.find(isCalendarDate);
-  const updatedAt = updated == null ? undefined : exactUtcInstant(updated);
+  const stated = updated == null ? undefined : exactUtcInstant(updated);
+  // A wrong clock wrote it. It would hide every later version (docs/internals/lab-service.md).
+  const updatedAt = isAhead(stated, Date.now()) ? undefined : stated;
   return present({ id, day: known, updatedAt });
 }
 

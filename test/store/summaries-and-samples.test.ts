@@ -50,6 +50,13 @@ describeStores('health data', (rig) => {
       expect(await store.summaries({ userId })).toMatchObject([{ data: { steps: 4 } }]);
     });
 
+    test('summaries whose time of making is in the future: it does not hide the versions that follow', async () => {
+      const { store, userId } = rig();
+      await receive(store, activity(userId, 'one', { steps: 1, updated_at: '2062-01-01T00:00:00Z' }));
+      await receive(store, activity(userId, 'one', { steps: 2, updated_at: '2026-01-05T12:00:00Z' }));
+      expect(await store.summaries({ userId })).toMatchObject([{ data: { steps: 2 } }]);
+    });
+
     test('summaries of different users or resources do not replace each other, even with one id', async () => {
       const { store } = rig();
       const [one, other] = [randomUUID(), randomUUID()];
