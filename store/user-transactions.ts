@@ -4,6 +4,9 @@ import { userLocks } from './tables.js';
 /** A first connection brings years of a user's data at once; the service repeats messages beyond this limit. */
 const mostInLine = 100;
 
+/** Of all users. A database that stands still must not fill the memory with events whose senders were answered long ago. */
+const mostWaiting = 1_000;
+
 /**
  * Transactions that write, those of one user one after the other, in the order in which they came. They wait here and not
  * for the lock in the database, where each would keep a connection from everybody else's while it waits; the lock is for
@@ -12,6 +15,7 @@ const mostInLine = 100;
 export class UserTransactions {
   readonly #database: Database;
   readonly #lines = new Map<string, { last: Promise<unknown>; length: number }>();
+  #waiting = 0;
 
   constructor(database: Database) {
     this.#database = database;
@@ -19,14 +23,16 @@ export class UserTransactions {
 
   /**
    * @param userId without one nothing is waited for but deletions that begin
-   * @throws StoreFailed when too many of the user's wait already
+   * @throws StoreFailed when too many wait already, of the user's or of all
    */
   async run<Result>(userId: string | undefined, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     if (userId === undefined) {
-      return this.#database.transaction(async (transaction) => {
-        await transaction.query(`select pg_advisory_xact_lock_shared(${lockWithoutUserId})`);
-        return work(transaction);
-      });
+      return this.#among(() =>
+        this.#database.transaction(async (transaction) => {
+          await transaction.query(`select pg_advisory_xact_lock_shared(${lockWithoutUserId})`);
+          return work(transaction);
+        }),
+      );
     }
     return this.inLine(userId, () =>
       this.#database.transaction(async (transaction) => {
@@ -38,9 +44,24 @@ export class UserTransactions {
 
   /**
    * Does a user's work in the user's line.
-   * @throws StoreFailed when too many of the user's wait already
+   * @throws StoreFailed when too many wait already, of the user's or of all
    */
   async inLine<Result>(userId: string, work: () => Promise<Result>): Promise<Result> {
+    return this.#among(() => this.#inLine(userId, work));
+  }
+
+  async #among<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#waiting === mostWaiting)
+      throw new StoreFailed(`${mostWaiting} writes are waiting already: try again later`);
+    this.#waiting++;
+    try {
+      return await work();
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  async #inLine<Result>(userId: string, work: () => Promise<Result>): Promise<Result> {
     const line = this.#lines.get(userId) ?? { last: Promise.resolve(), length: 0 };
     if (line.length === mostInLine) {
       throw new StoreFailed(`${mostInLine} writes of one user are waiting already: try again later`);

@@ -47,3 +47,15 @@ test('no more than a hundred wait for one user, and there is room again when the
   await Promise.all(waiting);
   expect(await transactions.run('u', () => Promise.resolve('done'))).toBe('done');
 });
+
+test('no more than a thousand wait in all, so a database that stands still does not fill the memory', async () => {
+  const transactions = new UserTransactions(database);
+  const { held, release } = holding();
+  const users = Array.from({ length: 999 }, (_, index) => `u${index}`);
+  const waiting = [...users, undefined].map((user) => transactions.run(user, () => held));
+  for (const user of ['other', undefined])
+    await expect(transactions.run(user, () => Promise.resolve())).rejects.toThrow(StoreFailed);
+  release();
+  await Promise.all(waiting);
+  expect(await transactions.run('other', () => Promise.resolve('done'))).toBe('done');
+});
