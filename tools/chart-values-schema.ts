@@ -87,8 +87,8 @@ function programValues() {
       ...valuesOf(settingsOf.ingress, 'INGRESS_DRAIN_SECONDS', 'SHUTDOWN_GRACE_SECONDS'),
       ...volumes,
     }),
-    codecServer: closed({ enabled: flag, ...valuesOf(settingsOf.codecServer, 'SHUTDOWN_GRACE_SECONDS') }),
-    migration: closed({ enabled: flag, secrets, resources }),
+    codecServer: closed({ enabled: flag, ...valuesOf(settingsOf.codecServer, 'SHUTDOWN_GRACE_SECONDS'), ...volumes }),
+    migration: closed({ enabled: flag, secrets, resources, ...volumes }),
   };
 }
 

@@ -107,7 +107,7 @@ The template of a program's pods. Settings are in it, not in a ConfigMap, so a c
 {{- $settings = omit $settings "TEMPORAL_ADDRESS" "TEMPORAL_NAMESPACE" }}
 {{- end }}
 {{- $description := and $follows $root.Values.serviceDescription }}
-{{- $grace := $settings.SHUTDOWN_GRACE_SECONDS | default (add 5 ($settings.SERVICE_TIMEOUT_SECONDS | default 15)) -}}
+{{- $grace := $settings.SHUTDOWN_GRACE_SECONDS | default (add 5 ($settings.SERVICE_TIMEOUT_SECONDS | default (ternary 30 15 (eq .component "worker")))) -}}
 metadata:
   labels:
     {{- include "labops.selector" . | nindent 4 }}
