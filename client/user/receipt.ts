@@ -10,7 +10,9 @@ import { ReceiptInvalid } from './errors.js';
  * @throws ReceiptInvalid
  */
 export function verifyReceipt(receipt: string, publicKey: string): DeletionReceipt {
-  const said = verifiedPayload(receipt, publicKey);
+  const said = verifiedPayload(receipt, publicKey) as Partial<DeletionReceipt> | undefined;
   if (said === undefined) throw new ReceiptInvalid('The receipt is not signed with this key, or was changed');
+  // The key signs the heads of the audit trail, too.
+  if (said.version !== 1 || said.sub === undefined) throw new ReceiptInvalid('What is signed is not a receipt');
   return said as DeletionReceipt;
 }

@@ -3,6 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, test } from 'vitest';
 import { receiptActivities } from '../../../../activities/deletion/receipt.js';
 import { errors, verifyReceipt } from '../../../../client/index.js';
+import { signJws } from '../../../../service/jws.js';
 import { answering, rejection, serviceAt, type Answer } from '../../service/recording-server.js';
 
 const userId = '00000000-0000-4000-8000-000000000001';
@@ -96,6 +97,8 @@ test('a receipt that was changed, or signed with another key, is refused', async
   ])
     expect(() => verifyReceipt(changed, pem(pair.publicKey)), changed).toThrow(errors.ReceiptInvalid);
   expect(() => verifyReceipt(receipt, pem(generateKeyPairSync('ed25519').publicKey))).toThrow(errors.ReceiptInvalid);
+  const heads = signJws(pair.privateKey, { iat: 1, kind: 'labops audit heads', chains: {} });
+  expect(() => verifyReceipt(heads, pem(pair.publicKey))).toThrow('What is signed is not a receipt');
 });
 
 test('what cannot be read is read again, and then the receipt says so', async () => {
