@@ -125,8 +125,7 @@ async function poll(
   const workers = await createWorkers(options, config.queues);
   const unfollow = followApiKey(connection, config.temporal, log);
   const health = observe(workers, { connection, client, config, log }, observing);
-  const ended = runToEnd(workers, async () => {
-    await audit?.close();
+  const ended = runToEnd(workers, audit, async () => {
     await Promise.all([dependencies.service.close(), store?.close(), schedule.stop(), health.settled()]);
     unfollow();
     keys?.stop();
@@ -191,9 +190,13 @@ function warnOfGaps({ target, workerStore }: ActivityDependencies, log: Logger):
   }
 }
 
-async function runToEnd(workers: readonly Worker[], close: () => Promise<void>): Promise<void> {
+async function runToEnd(
+  workers: readonly Worker[],
+  audit: { close(): Promise<void> } | undefined,
+  close: () => Promise<void>,
+): Promise<void> {
   try {
-    await runWorkers(workers);
+    await runWorkers(workers).finally(() => audit?.close());
   } catch (error) {
     // The connection cannot be closed while an activity that was left behind still holds it.
     if (isLeftBehind(error)) throw new WorkLeftBehind({ cause: error });
