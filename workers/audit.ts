@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { UsageError } from '../client/command-line/failures.js';
 import { printable } from '../client/command-line/output.js';
 import type { Terminal } from '../client/command-line/terminal.js';
 import { signJws, verifiedPayload } from '../service/jws.js';
@@ -47,7 +48,7 @@ export type AuditCommand = keyof typeof commands;
 /**
  * `labops audit`.
  * @returns the exit status: 1 if the trail is not intact
- * @throws ConfigInvalid, StoreFailed, StartFailed
+ * @throws ConfigInvalid, UsageError, StoreFailed, StartFailed
  */
 export async function audit(
   command: AuditCommand,
@@ -99,7 +100,7 @@ async function importReads({ out, trail, hashes, file }: Auditing): Promise<numb
   const entries = lines.flatMap((line, index): AuditEntry[] => {
     if (line === '') return [];
     const { success, data } = readRecord.safeParse(jsonIn(line));
-    if (!success) throw new StartFailed(`Line ${index + 1} of ${file} is not a record of a read: nothing was added.`);
+    if (!success) throw new UsageError(`Line ${index + 1} of ${file} is not a record of a read: nothing was added`);
     const { at, actor, what, subject } = data;
     const who = actor === undefined ? {} : { actor };
     return [
@@ -189,7 +190,7 @@ async function publicKey(
 ): Promise<KeyObject | string> {
   if (file !== undefined) return textOf(file);
   if (receiptKey) return createPublicKey(receiptKey);
-  if (isNeeded) throw new StartFailed('To verify what was signed, give the public key as --key, or set RECEIPT_KEY.');
+  if (isNeeded) throw new UsageError('To verify what was signed, give the public key as --key, or set RECEIPT_KEY');
   return '';
 }
 
@@ -205,7 +206,7 @@ async function textOf(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (error) {
     const { code = 'unreadable' } = error as NodeJS.ErrnoException;
-    throw new StartFailed(`${file} cannot be read (${code}).`, { cause: error });
+    throw new UsageError(`The file ${file} cannot be read (${code})`, { cause: error });
   }
 }
 
@@ -252,5 +253,5 @@ function now(): { iat: number } {
 
 function required(key: KeyObject | undefined): KeyObject {
   if (key) return key;
-  throw new StartFailed('RECEIPT_KEY is missing: set it to the key that signs receipts.');
+  throw new UsageError('RECEIPT_KEY is missing: set it to the key that signs receipts');
 }

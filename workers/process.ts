@@ -27,7 +27,7 @@ export async function runProgram(main: () => Promise<void>): Promise<void> {
 }
 
 /**
- * The exit status: 0 after an orderly end, 1 when it could not start or broke, 2 when the settings are not right; or the status that
+ * The exit status: 0 after an orderly end, 1 when it could not start or broke, 2 when the settings are not right, or what a command was given; or the status that
  * `main` returns.
  * @param err writes why it failed
  */
@@ -36,7 +36,8 @@ export async function statusOf(main: () => Promise<number | void>, err: (text: s
     return (await main()) ?? 0;
   } catch (error) {
     err(`${explain(error)}\n`);
-    return error instanceof ConfigInvalid ? 2 : 1;
+    const isUsage = error instanceof LabOperationsError && error.kind === 'invalid';
+    return error instanceof ConfigInvalid || isUsage ? 2 : 1;
   }
 }
 
