@@ -74,7 +74,7 @@ export async function deleteUser(
     );
   });
   for (const table of tablesOfUsers) await deleteFrom(database, table, userId);
-  const ofReference = clientUserId === undefined ? [] : textsOf(clientUserId, ['client_user_id']);
+  const ofReference = textsOfReference(clientUserId);
   const ofUser = textsOfIds([userId, ...workIds]);
   await deleteRejectedMentioning(database, ofUser);
   await deleteRejectedAbout(database, { userId, ofUser, ofReference });
@@ -84,6 +84,11 @@ export async function deleteUser(
 /** The texts by which a rejected event that names no user is found. */
 export function textsOfIds(ids: readonly string[]): string[] {
   return [...new Set(ids.flatMap((id) => textsOf(id, idFields)))];
+}
+
+/** The same of the product's own id of a user. */
+export function textsOfReference(clientUserId: string | undefined): string[] {
+  return clientUserId === undefined ? [] : textsOf(clientUserId, ['client_user_id']);
 }
 
 /** The rows that name the user, tombstone excepted. */

@@ -104,11 +104,15 @@ export class HealthDataReader {
    * All that the database holds of a user, rejected events too, a few rows at a time. Needs the worker's DATABASE_URL: `lab_reader` must not
    * read rejected events.
    *
-   * @param workIds the `ids` of what `lab.users.export` gives: rejected events that name only one of them are in it, too
+   * @param known the `ids` of what `lab.users.export` gives, and your own id of the user: rejected events that name only one of them are in
+   * it, too
    */
-  export(userId: string, workIds: readonly string[] = []): AsyncGenerator<ExportedRow, void, undefined> {
+  export(
+    userId: string,
+    known: { workIds?: readonly string[]; clientUserId?: string | undefined } = {},
+  ): AsyncGenerator<ExportedRow, void, undefined> {
     this.#report('healthData.export', canonicalId(userId));
-    return userRows(this.#database, canonicalId(userId), workIds);
+    return userRows(this.#database, canonicalId(userId), known);
   }
 
   async #read<Rows>(what: string, userId: string, reading: Promise<Rows>): Promise<Rows> {

@@ -1,5 +1,5 @@
 import type { Database, Parameter } from './database.js';
-import { isAbout, rejectedThatMayContain, textsOfIds } from './deleted-users.js';
+import { isAbout, rejectedThatMayContain, textsOfIds, textsOfReference } from './deleted-users.js';
 
 /** A row that is about a user: `kind` is its table, and the rest its columns. Times are ISO 8601. */
 export interface ExportedRow {
@@ -30,12 +30,12 @@ const tables = {
 /**
  * Everything that the tables hold of a user.
  * @param userId as we write it
- * @param workIds of the user's orders and the like: rejected events may name one of them alone
+ * @param known by which rejected events may name the user alone: the ids of the user's orders and the like, and the product's own id
  */
 export async function* userRows(
   database: Database,
   userId: string,
-  workIds: readonly string[],
+  known: { workIds?: readonly string[]; clientUserId?: string | undefined },
 ): AsyncGenerator<ExportedRow, void, undefined> {
   for (const [kind, { key, page }] of Object.entries(tables) as [ExportedRow['kind'], Table][]) {
     const columns = Object.keys(key);
@@ -53,7 +53,7 @@ export async function* userRows(
       after = rows.length < page ? undefined : rows.at(-1)?.after;
     } while (after);
   }
-  yield* rejectedMentioning(database, userId, workIds);
+  yield* rejectedMentioning(database, userId, known);
 }
 
 /**
@@ -63,9 +63,10 @@ export async function* userRows(
 async function* rejectedMentioning(
   database: Database,
   userId: string,
-  workIds: readonly string[],
+  { workIds = [], clientUserId }: Parameters<typeof userRows>[2],
 ): AsyncGenerator<ExportedRow, void, undefined> {
-  const traces = { userId, ofUser: textsOfIds([userId]), ofReference: textsOfIds(workIds) };
+  const ofReference = [...textsOfIds(workIds), ...textsOfReference(clientUserId)];
+  const traces = { userId, ofUser: textsOfIds([userId]), ofReference };
   for await (const id of rejectedThatMayContain(database, [...traces.ofUser, ...traces.ofReference])) {
     const [found] = await database.query<{ row: { user_id: string | null; body: string | null } }>(
       `select to_jsonb(held) as row from health_data.rejected_events as held

@@ -10,10 +10,13 @@ import { NotAllRead, UsageError } from './failures.js';
 import { days, readText } from './input.js';
 import { attentionText, facts, moment, sections, table, words } from './output.js';
 
-interface DeleteOptions {
+interface ExportOptions {
+  clientUserIdFile?: string;
+}
+
+interface DeleteOptions extends ExportOptions {
   graceDays?: number;
   runningWork?: OnRunningWork;
-  clientUserIdFile?: string;
   yes?: true;
 }
 
@@ -56,7 +59,11 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
   users
     .command('export <user-id>')
     .description('print all that Temporal, and the database of DATABASE_URL, hold of a user: JSON, one object a line')
-    .action((userId: string) => exportUser(commandLine, userId));
+    .option(
+      '--client-user-id-file <path>',
+      'a file with your client_user_id of the user, by which rejected events may name the user alone; - reads standard input',
+    )
+    .action((userId: string, { clientUserIdFile }: ExportOptions) => exportUser(commandLine, userId, clientUserIdFile));
   users
     .command('undo <user-id>')
     .description('restore a user within the grace period; connections must be made again')
@@ -68,7 +75,8 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
     );
 }
 
-async function exportUser(commandLine: CommandLine, userId: string): Promise<void> {
+async function exportUser(commandLine: CommandLine, userId: string, path: string | undefined): Promise<void> {
+  const clientUserId = await referenceIn(commandLine, path);
   const databaseUrl = readDatabaseUrl();
   const database = databaseUrl === undefined ? undefined : await healthDataIn(databaseUrl);
   let lines = 0;
@@ -85,7 +93,7 @@ async function exportUser(commandLine: CommandLine, userId: string): Promise<voi
         ids.push(...work.ids);
         if (work.stateUnread !== undefined) unread += 1;
       }
-      if (database) for await (const row of database.export(userId, ids)) print(row);
+      if (database) for await (const row of database.export(userId, { workIds: ids, clientUserId })) print(row);
       else print({ kind: 'left_out', what: 'health data and rejected events', why: 'DATABASE_URL is not set' });
       if (lines === 0) commandLine.note(`Nothing is held of user ${shownId(userId)}.`);
       if (unread > 0) throw new NotAllRead(`The state of ${unread} workflows could not be read: stateUnread says why`);
@@ -126,11 +134,11 @@ function receiptCommands(users: Command, commandLine: CommandLine): void {
 }
 
 async function deletionOf(
-  { terminal }: CommandLine,
+  commandLine: CommandLine,
   userId: string,
   { graceDays, runningWork, clientUserIdFile: path }: DeleteOptions,
 ): Promise<DeleteUserInput> {
-  const clientUserId = path === undefined ? undefined : (await readText(terminal, path)).trim();
+  const clientUserId = await referenceIn(commandLine, path);
   return {
     userId,
     ...(clientUserId !== undefined && { clientUserId }),
@@ -139,6 +147,11 @@ async function deletionOf(
       ...(runningWork !== undefined && { onRunningWork: runningWork }),
     },
   };
+}
+
+/** A reference of the product may name a person, so it does not stand on the command line, which others of the machine see. */
+async function referenceIn({ terminal }: CommandLine, path: string | undefined): Promise<string | undefined> {
+  return path === undefined ? undefined : (await readText(terminal, path)).trim();
 }
 
 function deletionText(state: DeletionState): string {

@@ -26,11 +26,13 @@ describeStores('the export of a user', (rig) => {
       const body = JSON.stringify({ order_id: orderId, ...about });
       await store.setAside({ reason: 'not_handled', userId: about.user_id }, { id: randomUUID(), body });
     }
+    await store.setAside({ reason: 'not_handled' }, { id: randomUUID(), body: '{"client_user_id":"invented-7"}' });
     const rows: ExportedRow[] = [];
-    for await (const row of store.export(userId.toUpperCase(), [orderId])) rows.push(row);
+    const known = { workIds: [orderId], clientUserId: 'invented-7' };
+    for await (const row of store.export(userId.toUpperCase(), known)) rows.push(row);
     const kinds = ['summaries', 'samples', 'rejected_events'];
-    expect(kinds.map((each) => rows.filter(({ kind }) => kind === each).length)).toEqual([1, 2400, 11]);
-    expect(rows).toHaveLength(2412);
+    expect(kinds.map((each) => rows.filter(({ kind }) => kind === each).length)).toEqual([1, 2400, 12]);
+    expect(rows).toHaveLength(2413);
     expect(new Set(rows.map((row) => row['sampled_at'])).size, 'and none for the others').toBe(2401);
     expect(JSON.stringify(rows)).not.toContain(other);
 
