@@ -196,7 +196,11 @@ async function runToEnd(
   close: () => Promise<void>,
 ): Promise<void> {
   try {
-    await runWorkers(workers).finally(async () => audit?.close());
+    try {
+      await runWorkers(workers);
+    } finally {
+      await audit?.close();
+    }
   } catch (error) {
     // The connection cannot be closed while an activity that was left behind still holds it.
     if (isLeftBehind(error)) throw new WorkLeftBehind({ cause: error });
