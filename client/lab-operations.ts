@@ -4,7 +4,7 @@ import type { Installation } from '../service/installation.js';
 import { createLabService, type LabService } from '../service/lab-service.js';
 import { type OnRead, reporterOf, withReads } from '../service/reads.js';
 import type { ServiceConfig } from '../service/http/http.js';
-import { type CallOptions, type Deadline, millisecondsOf } from './call-options.js';
+import { type CallOptions, type Deadline, millisecondsOf, DeadlinePassed, within } from './call-options.js';
 import { AppointmentOperations } from './appointment/appointments.js';
 import { CatalogueOperations } from './catalogue.js';
 import { DocumentOperations } from './documents.js';
@@ -21,7 +21,7 @@ import {
   TemporalSettingInvalid,
   usualEncryption,
 } from './config.js';
-import { addressFault, readTemporalSettings, temporalKeyFile } from './temporal.config.js';
+import { addressFault, readTemporalSettings, temporalKeyFile, followKeyFile, headerFault } from './temporal.config.js';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { labDataConverter } from './encryption/payload-codec.js';
 import { withKeysRequired, encryptionRequired } from './encryption/key-requirement.js';
@@ -41,10 +41,8 @@ import { PlacingOperations } from './operators/placing.js';
 import { RejectedEventOperations } from './operators/rejected-events.js';
 import { ReportOperations } from './report/reports.js';
 import { ResultOperations } from './results.js';
-import { followKeyFile, headerFault } from './temporal-key-file.js';
 import { noAnswerFromTemporal, temporalErrorOf } from './temporal-errors.js';
 import { WebhookOperations } from './operators/webhook-endpoints.js';
-import { DeadlinePassed, within } from './within.js';
 import { TemporalCalls } from './workflow-calls.js';
 
 export interface LabOperationsOptions {

@@ -6,9 +6,8 @@ import type { QueryDefinition, UpdateDefinition } from '@temporalio/common';
 import type { OfActor } from '../protocol/actor.js';
 import type { Attention, RaisedAttention } from '../protocol/attention.js';
 import { askAgain } from '../protocol/failure-details.js';
-import { after } from './call-options.js';
+import { after, type AbandonedCalls, DeadlinePassed } from './call-options.js';
 import { code, hasCode, updateEndOf } from './temporal-errors.js';
-import { type AbandonedCalls, DeadlinePassed } from './within.js';
 
 /** A wait consists of shorter ones, so nothing is held for weeks and a dead connection is noticed. */
 const longestWaitMs = 60_000;

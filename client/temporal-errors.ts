@@ -3,7 +3,7 @@ import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/commo
 import { wayOf } from './temporal-connection.js';
 import type { LabOperationsError } from '../service/lab-operations-error.js';
 import { TemporalRefused, TemporalUnreachable, WorkerFailing } from './errors.js';
-import { DeadlinePassed } from './within.js';
+import { DeadlinePassed } from './call-options.js';
 
 /* Problems of Temporal itself, or of the connection to it, as errors with a remedy. */
 

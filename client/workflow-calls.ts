@@ -1,7 +1,6 @@
 import { QueryRejectCondition, WorkflowClient, type Client } from '@temporalio/client';
 import type { OfActor } from '../protocol/actor.js';
-import { AbandonedCalls } from './within.js';
-import { millisecondsOf, usualDeadline, type CallOptions, type Deadline } from './call-options.js';
+import { millisecondsOf, usualDeadline, type CallOptions, type Deadline, AbandonedCalls } from './call-options.js';
 import { LabOperationsError } from '../service/lab-operations-error.js';
 import { toClientError, type ErrorMap } from './errors.js';
 import { type TemporalAccess, OneCall } from './one-call.js';

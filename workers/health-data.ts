@@ -20,7 +20,7 @@ import type { WorkerStore } from '../activities/dependencies.js';
 import { answers } from '../client/webhooks/answers.js';
 import { route } from '../client/webhooks/route.js';
 import { parse } from '../client/webhooks/verify.js';
-import { AbandonedCalls } from '../client/within.js';
+import { AbandonedCalls } from '../client/call-options.js';
 import type { WorkerConfig } from './settings/config.js';
 
 /** A start does not wait longer for the database: orders do not need it. */

@@ -1,8 +1,12 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { durationMs, isTime, mustBeTime, type Duration } from '../../protocol/time.js';
 import { NotUtf8, utf8Text } from '../files.js';
-import { UsageError } from './failures.js';
+import { UsageError, Ended, exitCodes } from './failures.js';
 import type { Terminal } from './terminal.js';
+import type { RegisterCommand } from '../../protocol/order/messages.js';
+import type { PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
+import type { OrderPolicy } from '../../protocol/order/policy.js';
+import type { ReportSubmission } from '../report/reports.js';
 
 /*
  * Input of a command beyond its options. Persons and addresses are passed in a file or on standard input, because a
@@ -48,6 +52,49 @@ function parsed(text: string, name: string): unknown {
     // The parser's own message quotes the text.
     throw new UsageError(`${name} is not JSON`);
   }
+}
+
+/* The bodies that commands read from a file or from standard input, each with an example; a test gives each to its command. */
+
+const person = { first_name: 'Testperson', last_name: 'Invented', dob: '1990-01-31', gender: 'female' } as const;
+const address = { first_line: '1 Invented Street', city: 'Springfield', state: 'IL', zip: '62701', country: 'US' };
+
+export const examples = {
+  order: {
+    reference: 'order-1001',
+    kind: 'unregistered',
+    order: {
+      user_id: '2f6b3a52-1111-4222-8333-944455556666',
+      lab_test_id: '7e570000-0000-4000-8000-000000000001',
+      shipping_details: { receiver_name: 'Testperson Invented', ...address, phone_number: '+12175550100' },
+    },
+    policy: { onLost: 'replace', replacementLimit: 2 },
+  } satisfies PlaceKitOrderInput,
+  registration: {
+    sample_id: 'sample-1001',
+    patient_details: { ...person, phone_number: '+12175550100', email: 'testperson@example.com' },
+    patient_address: { ...address, phone_number: '+12175550100' },
+  } satisfies RegisterCommand['registration'],
+  policy: { shippingDeadline: '8d', onLost: 'replace' } satisfies OrderPolicy,
+  adoptions: 'orderId,reference\n9c1d6f7e-1111-4222-8333-944455556666,order-1001\n',
+  report: {
+    reference: 'report-1001',
+    userId: '2f6b3a52-1111-4222-8333-944455556666',
+    file: { path: 'report-1001.pdf' },
+  } satisfies ReportSubmission,
+  linkAnswer: { state: 'pending_provider_mfa', provider_mfa: { method: 'sms', hint: '*** 17' } },
+  headers: { 'X-Invented-Header': 'its value' } satisfies Record<string, string>,
+} as const;
+
+/**
+ * An option that prints an example of a command's body: `labops orders place --example > order.json`. Nothing else of the command line
+ * is read.
+ */
+export function withExample(command: Command, terminal: Terminal, example: object | string): Command {
+  return command.option('--example', 'print an example of the file, and do nothing else').on('option:example', () => {
+    terminal.out(typeof example === 'string' ? example : `${JSON.stringify(example, undefined, 2)}\n`);
+    throw new Ended(exitCodes.done);
+  });
 }
 
 /* Parsers of option values. Their errors are wrong usage, with the option's name in front. */

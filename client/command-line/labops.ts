@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { runLabops } from './process.js';
+import { runLabops } from './program.js';
 
 runLabops();

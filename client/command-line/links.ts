@@ -3,9 +3,8 @@ import type { LinkHandle } from '../link/link-handle.js';
 import type { LinkStart, LinkSummary } from '../link/links.js';
 import type { CodeAnswer, LinkState } from '../../protocol/link/messages.js';
 import type { CommandLine } from './command-line.js';
-import { examples, withExample } from './body.js';
 import { CodeNotAccepted, UsageError } from './failures.js';
-import { collect, readObject, readText } from './input.js';
+import { collect, readObject, readText, examples, withExample } from './input.js';
 import { listCommand, ofLinks } from './lists.js';
 import { attentionText, facts, line, moment, sections, table, timelineTable, words } from './output.js';
 

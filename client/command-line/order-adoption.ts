@@ -3,9 +3,8 @@ import { canonicalId, isAddressable, isReference, referencePattern } from '../..
 import { LabOperationsError, type RefusedField } from '../../service/lab-operations-error.js';
 import type { AdoptedOrder, AdoptOrder } from '../order/adopting.js';
 import type { CommandLine } from './command-line.js';
-import { examples, withExample } from './body.js';
 import { failureReport, NotAllChanged, UsageError, type FailureReport } from './failures.js';
-import { readText } from './input.js';
+import { readText, examples, withExample } from './input.js';
 import { facts, sections, table } from './output.js';
 
 interface NotAdopted extends AdoptOrder {

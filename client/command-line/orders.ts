@@ -16,10 +16,9 @@ import {
   type OrderState,
 } from '../../protocol/order/state.js';
 import type { CommandLine } from './command-line.js';
-import { examples, withExample } from './body.js';
 import { NotAllChanged, UsageError } from './failures.js';
 import { adoptCommand } from './order-adoption.js';
-import { readObject, readText } from './input.js';
+import { readObject, readText, examples, withExample } from './input.js';
 import { addFilterOptions, filterOf, listCommand, ofOrders, type FilterOptions } from './lists.js';
 import { orderLine, orderText, orderTable, policyChangeText } from './order-text.js';
 

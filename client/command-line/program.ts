@@ -1,6 +1,7 @@
+import { appendFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { usualTaskQueue } from '../../protocol/task-queues.js';
-import { isProduction, readActor, requireActor } from '../config.js';
+import { isProduction, readActor, requireActor, readReadsFile } from '../config.js';
 import { appointmentCommands } from './appointments.js';
 import { completionCommand } from './completion.js';
 import { CommandLine, outputOption, type Area, type Connect, type GlobalOptions } from './command-line.js';
@@ -15,10 +16,11 @@ import { placingCommands } from './placing.js';
 import { reconcileCommand } from './reconcile.js';
 import { rejectedEventCommands } from './rejected-events.js';
 import { reportCommands } from './reports.js';
-import { recordRead } from './read-record.js';
-import type { Terminal } from './terminal.js';
+import { type Terminal, processTerminal } from './terminal.js';
 import { userCommands } from './users.js';
 import { webhookCommands } from './webhooks.js';
+import { isReference } from '../../protocol/ids.js';
+import type { ReadRecord } from '../../service/reads.js';
 
 /** That of the package; a test holds the two together. */
 export const version = '0.1.0';
@@ -121,6 +123,31 @@ function optionsOf(program: Command): GlobalOptions {
   return { ...(actor !== undefined && { actor }), ...program.opts<GlobalOptions>() };
 }
 
+/** The areas whose answers say something of a person, also those of commands, which answer with the state. */
+const ofPersons = ['orders', 'links', 'reports', 'users', 'appointments', 'match-reviews'];
+
+/** Appends one line of JSON to the file LABOPS_READS_FILE before the command begins: what cannot be recorded is not shown. */
+function recordRead(command: Command, actor: string | undefined): void {
+  const file = readReadsFile();
+  const area = command.parent?.name() ?? '';
+  if (file === undefined || !ofPersons.includes(area)) return;
+  const { reference, user } = command.opts<{ reference?: string; user?: string }>();
+  const subject = command.args[0] ?? reference ?? user;
+  const record: ReadRecord = {
+    at: new Date().toISOString(),
+    ...(actor !== undefined && { actor }),
+    what: `labops ${area} ${command.name()}`,
+    // Text that is not an id may be anything, such as a name.
+    ...(isReference(subject) && { subject }),
+  };
+  try {
+    appendFileSync(file, `${JSON.stringify(record)}\n`, { mode: 0o600 });
+  } catch (error) {
+    const { code = 'unreadable' } = error as NodeJS.ErrnoException;
+    throw new UsageError(`The file of LABOPS_READS_FILE cannot be written (${code}): nothing was read or sent`);
+  }
+}
+
 /** Runs one command line to its end. */
 export async function run(
   argv: readonly string[],
@@ -175,4 +202,30 @@ function refusedCommands(program: Command): void {
         );
       });
   }
+}
+
+/** Temporal's client is loaded for a command that connects: it takes longer than all else. */
+const connect: Connect = async (options) => (await import('../lab-operations.js')).LabOperations.connect(options);
+
+/** The exit status after a failed write. The reader may stop early, as `head` does; a full disk loses the answer. */
+function statusAfter({ code = 'error' }: NodeJS.ErrnoException): number {
+  if (code === 'EPIPE') return 0;
+  process.stderr.write(`The answer could not be written (${code}).\n`);
+  return 1;
+}
+
+/**
+ * Runs this process as `labops`, to its end.
+ * @param workerCommands see `createProgram`
+ */
+export function runLabops(workerCommands?: Area): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(statusAfter(error)));
+  void run(process.argv.slice(2), processTerminal, connect, workerCommands).then((status) => {
+    // A connection that still tries must not keep the process alive, and a pipe has to get all that was written before it.
+    process.stdout.write('', () => {
+      const { errored } = process.stdout;
+      const last = errored === null ? status : statusAfter(errored);
+      process.stderr.write('', () => process.exit(last));
+    });
+  });
 }

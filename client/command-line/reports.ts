@@ -3,9 +3,8 @@ import type { CancelledSubmission, ReportHandle } from '../report/report-handle.
 import type { ReportSubmission, ReportSummary } from '../report/reports.js';
 import type { ReportState } from '../../protocol/report/messages.js';
 import type { CommandLine } from './command-line.js';
-import { examples, withExample } from './body.js';
 import { UsageError } from './failures.js';
-import { readObject } from './input.js';
+import { readObject, examples, withExample } from './input.js';
 import { listCommand, ofReports } from './lists.js';
 import { attentionText, facts, line, moment, sections, table, waiting, words } from './output.js';
 

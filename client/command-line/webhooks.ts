@@ -3,8 +3,7 @@ import type { WebhookPlace } from '../../service/management/webhooks.js';
 import type { WebhookChange, WebhookEndpoint } from '../../protocol/operators/webhook-endpoints.js';
 import type { LabOperations } from '../lab-operations.js';
 import type { CommandLine, Patience } from './command-line.js';
-import { examples, withExample } from './body.js';
-import { collect, count, readObject, readText } from './input.js';
+import { collect, count, readObject, readText, examples, withExample } from './input.js';
 import { facts, moment, sections, table } from './output.js';
 
 interface RegisterOptions extends WebhookPlace {

@@ -1,5 +1,5 @@
 import { SecretFileInvalid } from '../files.js';
-import { within } from '../within.js';
+import { within } from '../call-options.js';
 import { type KeyRing, KeyRingInvalid } from './key-ring.js';
 
 /** So a change is known everywhere within a minute. */

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { type ConnectionEventReceived, type HealthDataReceived, userOf } from '../../service/webhooks/events.js';
 import type { Installation } from '../../service/installation.js';
-import { type AbandonedCalls, within } from '../within.js';
+import { type AbandonedCalls, within } from '../call-options.js';
 import type { AnswerName } from './answers.js';
 import type { Decision } from './endpoint.js';
 

@@ -4,7 +4,7 @@ import { usualTaskQueue } from '../../protocol/task-queues.js';
 import { type Encryption, installationOf, usualEncryption } from '../config.js';
 import { withKeysRequired } from '../encryption/key-requirement.js';
 import { withPayloadLimit } from '../payload-limit.js';
-import { AbandonedCalls } from '../within.js';
+import { AbandonedCalls } from '../call-options.js';
 import { type AnswerName, answers } from './answers.js';
 import {
   type Destinations,

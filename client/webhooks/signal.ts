@@ -5,7 +5,7 @@ import { replayableSeconds } from '../../service/webhooks/signature.js';
 import { signalOrStart, type WorkflowStart } from '../../protocol/signal-or-start.js';
 import { CallTooLarge, EncryptionKeysMissing } from '../errors.js';
 import { code, maySucceedLater } from '../temporal-errors.js';
-import { DeadlinePassed, within } from '../within.js';
+import { DeadlinePassed, within } from '../call-options.js';
 import type { Destinations, Message, Routed } from './destinations.js';
 
 /**

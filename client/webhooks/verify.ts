@@ -6,7 +6,7 @@ import {
   type SignatureRefusal,
   type WebhookHeaders,
 } from '../../service/webhooks/signature.js';
-import { within } from '../within.js';
+import { within } from '../call-options.js';
 
 /*
  * The first two steps of a signed request, a webhook of the lab service or a notification of the worker: verify its bytes, then parse

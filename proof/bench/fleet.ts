@@ -4,7 +4,7 @@ import type { OrderPhase } from '../../protocol/order/state.js';
 import { inParallel, type Measure, short, type Measured, cpuMsOf } from './rounds.js';
 import type { Side, Stage } from './stage.js';
 import { startIngress, type Endpoint, atOnce, secret } from './ingress.js';
-import { signWebhook } from '../../client/webhooks/sign.js';
+import { signWebhook } from '../../client/testing.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { handOver, untilQuiet } from './lives.js';
 

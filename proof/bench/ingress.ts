@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
-import { signWebhook, type SignedWebhook } from '../../client/webhooks/sign.js';
+import { signWebhook, type SignedWebhook } from '../../client/testing.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { startProgram, type StartedProcess } from '../../test/rig/processes.js';
 import { inParallel, type Measure, interleaved, type Case, cpuMsOf } from './rounds.js';

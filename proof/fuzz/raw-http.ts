@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { serveHttp } from '../../sandbox/temporal/ports.js';
-import { signWebhook, type SignedWebhook } from '../../client/webhooks/sign.js';
+import { signWebhook, type SignedWebhook } from '../../client/testing.js';
 import { readSeeds, spoiltBytes } from './mutate.js';
 import type { Random } from './random.js';
 import type { Tally } from './tally.js';

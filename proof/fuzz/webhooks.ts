@@ -1,6 +1,6 @@
 import type { WebhookAnswer } from '../../client/webhooks/endpoint.js';
 import { createWebhookHandler, type WebhookHandler } from '../../client/webhooks/handler.js';
-import { signWebhook } from '../../client/webhooks/sign.js';
+import { signWebhook } from '../../client/testing.js';
 import { readSeeds, spoiltBytes } from './mutate.js';
 import type { Random } from './random.js';
 import { type CaughtStart, recordingTemporal } from './recording-temporal.js';

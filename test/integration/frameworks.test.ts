@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signWebhook } from '../../client/webhooks/sign.js';
+import { signWebhook } from '../../client/testing.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
 
 /* docs/backend.md shows how to mount the handlers in a framework, and docs/metrics.md how to count their answers. Each recipe is compiled, started and sent requests here. */

@@ -5,7 +5,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { pino } from 'pino';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createWebhookHandler, type WebhookHandlerOptions } from '../../client/webhooks/handler.js';
-import { signWebhook } from '../../client/webhooks/sign.js';
+import { signWebhook } from '../../client/testing.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
 import { readIngressConfig } from '../../workers/settings/config.js';

@@ -1,7 +1,7 @@
 import { createPayloadCodec } from '../../client/encryption/payload-codec.js';
 import type { KeyRing } from '../../client/encryption/key-ring.js';
 import { fetchThroughProxy, proxyFor, throughWhich } from '../../service/http/proxy.config.js';
-import { headerFault } from '../../client/temporal-key-file.js';
+import { headerFault } from '../../client/temporal.config.js';
 import { isWebAddress } from '../../service/description.js';
 import { undecryptedName } from '../encryption.js';
 import { answerWithinMs, fault, notChecked, ok, reasonOf, type Verdict } from './findings.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type Connection, isGrpcServiceError } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { AbandonedCalls } from '../../client/within.js';
+import { AbandonedCalls } from '../../client/call-options.js';
 import { remembered } from './readings.js';
 
 /** Probes of container platforms usually wait for 1 to 5 seconds. */

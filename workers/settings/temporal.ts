@@ -1,7 +1,6 @@
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import type { Logger } from 'pino';
-import { readConnection, temporalKeyFile } from '../../client/temporal.config.js';
-import { followKeyFile } from '../../client/temporal-key-file.js';
+import { readConnection, temporalKeyFile, followKeyFile } from '../../client/temporal.config.js';
 import type { SettingFault } from './faults.js';
 
 export interface TemporalConfig {

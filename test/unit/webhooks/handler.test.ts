@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { answers } from '../../../client/webhooks/answers.js';
 import { httpAnswer } from '../../../client/webhooks/endpoint.js';
 import type { HealthDataSink } from '../../../client/webhooks/destinations.js';
-import { signWebhook } from '../../../client/webhooks/sign.js';
+import { signWebhook } from '../../../client/testing.js';
 import { writePassthrough } from '../../../protocol/order/root-order.js';
 import { signed as withSigner, usualInstallation } from '../../../service/installation.js';
 import {

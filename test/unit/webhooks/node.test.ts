@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createNotificationHandler } from '../../../client/notifications/handler.js';
 import type { WebhookHandler } from '../../../client/webhooks/handler.js';
-import { signWebhook } from '../../../client/webhooks/sign.js';
+import { signWebhook } from '../../../client/testing.js';
 import { handlerWithoutTemporal, noise, secret, serve, signed } from './sending.js';
 
 const mebibyte = 1024 * 1024;

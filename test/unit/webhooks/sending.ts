@@ -7,7 +7,7 @@ import {
   type WebhookHandler,
   type WebhookHandlerOptions,
 } from '../../../client/webhooks/handler.js';
-import { signWebhook } from '../../../client/webhooks/sign.js';
+import { signWebhook } from '../../../client/testing.js';
 import { freePort } from '../../../sandbox/temporal/ports.js';
 
 /** Made for these tests; no service has them. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { signWebhook } from '../../../client/webhooks/sign.js';
+import { signWebhook } from '../../../client/testing.js';
 import type { TakenMessages } from '../../../client/webhooks/destinations.js';
 import { createWebhookHandler } from '../../../client/webhooks/handler.js';
 import { clientAnsweredWith } from '../../rig/grpc-answers.js';
