@@ -1,4 +1,4 @@
-import { actorRule, isActor } from '../protocol/actor.js';
+import { actorRule, isActor } from '../protocol/ids.js';
 import { type Installation, isInstallationName, usualInstallation } from '../service/installation.js';
 import { invalid } from '../service/lab-operations-error.js';
 import { type KeyRing, KeyRingInvalid, parseKeyRing } from './encryption/key-ring.js';

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, QueryRejectedError, type WorkflowClient, type WorkflowHandle } from '@temporalio/client';
 import type { QueryDefinition, UpdateDefinition } from '@temporalio/common';
-import type { OfActor } from '../protocol/actor.js';
+import type { OfActor } from '../protocol/ids.js';
 import type { Attention, RaisedAttention } from '../protocol/attention.js';
 import { askAgain } from '../protocol/failure-details.js';
 import { after, type AbandonedCalls, DeadlinePassed } from './call-options.js';

@@ -1,5 +1,5 @@
 import { QueryRejectCondition, WorkflowClient, type Client } from '@temporalio/client';
-import type { OfActor } from '../protocol/actor.js';
+import type { OfActor } from '../protocol/ids.js';
 import { millisecondsOf, usualDeadline, type CallOptions, type Deadline, AbandonedCalls } from './call-options.js';
 import { LabOperationsError } from '../service/lab-operations-error.js';
 import { toClientError, type ErrorMap } from './errors.js';

@@ -6,7 +6,7 @@ import {
   WorkflowExecutionAlreadyStartedError,
 } from '@temporalio/client';
 import { TypedSearchAttributes, type SearchAttributePair } from '@temporalio/common';
-import type { OfActor } from '../protocol/actor.js';
+import type { OfActor } from '../protocol/ids.js';
 
 /** The latest run; undefined if there is none. */
 export async function describe(workflow: WorkflowHandle): Promise<WorkflowExecutionDescription | undefined> {

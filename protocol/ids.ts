@@ -17,6 +17,17 @@ export function isReference(value: unknown): value is string {
   return typeof value === 'string' && referencePattern.test(value);
 }
 
+/** The sender of a command. */
+export interface OfActor {
+  /** Who sends it: your id of a person or a program, `^[A-Za-z0-9._:-]{1,128}$`, never a name. */
+  by?: string;
+}
+
+export const isActor = isReference;
+
+/** The rule for a field that names an actor, as a fault's text. */
+export const actorRule = `must be an id that matches ${referencePattern.source}, not a name`;
+
 /**
  * The characters allowed in a workflow ID and in the path of a request, in which `.` and `..` would name another one.
  * Wider than a UUID, because some ids that the service sends are not UUIDs. A UUID is in our spelling there, however it came (`canonicalId`).

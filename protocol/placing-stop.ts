@@ -1,8 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { isObject } from '../service/json-object.js';
-import { actorRule, isActor, type OfActor } from './actor.js';
 import { defineSignal } from './definitions.js';
-import { placingStopId } from './ids.js';
+import { placingStopId, actorRule, isActor, type OfActor } from './ids.js';
 import { withoutMemos } from './search-attributes.js';
 
 /**

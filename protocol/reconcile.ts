@@ -1,4 +1,4 @@
-import type { OfActor } from './actor.js';
+import type { OfActor } from './ids.js';
 import { defineQuery } from './definitions.js';
 import { isTime, mustBeTime } from './time.js';
 

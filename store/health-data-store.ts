@@ -5,7 +5,7 @@ import { accept, setAside } from './message-acceptance.js';
 import { type Database, StoreFailed } from './database.js';
 import { countUser, deleteUser, isDeleted, type UserToDelete } from './deleted-users.js';
 import { EventWrites } from './event-writes.js';
-import { keyPart, ofWorkout } from './keys.js';
+import { keyPart, ofWorkout, whyUnstorable } from './keys.js';
 import { HealthDataReader } from './health-data-reader.js';
 import { type Chore, Housekeeping } from './housekeeping.js';
 import { type Acceptance, forgetOldMessages, type ReceivedMessage, rememberMessage, wasTaken } from './messages.js';
@@ -14,7 +14,6 @@ import { streamStanding, type StreamStanding } from './health-data-reading.js';
 import { ReferenceHashes, type ReferenceKeys } from './reference-hashes.js';
 import { type EventToReject, RejectedEvents, usualRejectedDays } from './rejected-events.js';
 import { requireTables } from './schema-state.js';
-import { whyUnstorable } from './storable.js';
 import { UserTransactions } from './user-transactions.js';
 import { writeStream } from './health-data-writing.js';
 

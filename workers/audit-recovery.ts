@@ -1,7 +1,7 @@
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/codec-helpers.js';
 import type { temporal } from '@temporalio/proto';
-import { isActor } from '../protocol/actor.js';
+import { isActor } from '../protocol/ids.js';
 import { isSentByClients, isStartedByClients, subjectsOfStart } from '../protocol/audited.js';
 import { deleteUserName } from '../protocol/deletion/messages.js';
 import { operatorCallName, operatorCalls } from '../protocol/operators/operator-calls.js';

@@ -15,7 +15,7 @@ import {
 } from '../client/encryption/payload-codec.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';
 import type { LiveKeys } from '../client/encryption/live-keys.js';
-import { isActor } from '../protocol/actor.js';
+import { isActor } from '../protocol/ids.js';
 import { auditHashes, type AuditWriter, startAuditWriter } from './audit-writer.js';
 import { liveKeys, undecryptedName } from './encryption.js';
 import { type CodecServerConfig, readCodecServerConfig } from './settings/config.js';

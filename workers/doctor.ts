@@ -1,15 +1,13 @@
 import type { CommandLine } from '../client/command-line/command-line.js';
 import { type DoctorConfig, readDoctorConfig } from './doctor/config.js';
-import { clockOfService } from './doctor/clock.js';
 import { codecServer } from './doctor/codec-server.js';
 import { database } from './doctor/database.js';
-import { encryption } from './doctor/encryption.js';
-import { encryptionKeys } from './doctor/encryption-keys.js';
+import { encryption, encryptionKeys } from './doctor/encryption.js';
 import { type Finding, linesOf, notChecked, ok, runChecks, type Verdict } from './doctor/findings.js';
 import { notificationTarget } from './doctor/notification-target.js';
 import { installations } from './doctor/installations.js';
 import * as server from './doctor/server.js';
-import { labService, webhookEndpoint } from './doctor/service.js';
+import { labService, webhookEndpoint, clockOfService } from './doctor/service.js';
 import { currentRelease, failingWorkflows, placingStop, pollers, reconciliation } from './doctor/workers.js';
 import type { WorkerConfig } from './settings/config.js';
 

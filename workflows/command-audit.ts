@@ -6,7 +6,7 @@ import {
   type WorkflowInboundCallsInterceptor,
   type WorkflowInternalsInterceptor,
 } from '@temporalio/workflow';
-import { isActor } from '../protocol/actor.js';
+import { isActor } from '../protocol/ids.js';
 import { isSentByClients, isStartedByClients, subjectsOfStart } from '../protocol/audited.js';
 import { deleteUserName } from '../protocol/deletion/messages.js';
 import { operatorCallName, operatorCalls } from '../protocol/operators/operator-calls.js';

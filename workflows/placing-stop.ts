@@ -1,6 +1,5 @@
 import { condition, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
-import { isActor, type OfActor } from '../protocol/actor.js';
-import { placingStopId } from '../protocol/ids.js';
+import { placingStopId, isActor, type OfActor } from '../protocol/ids.js';
 import {
   placingStopFaults,
   resumeSignal,

@@ -6,7 +6,14 @@ import {
   type Client,
 } from '@temporalio/client';
 import * as appointments from '../../protocol/appointment/messages.js';
-import { canonicalId, deleteUserId, isAddressable, kitOrderId, parsingJobId } from '../../protocol/ids.js';
+import {
+  canonicalId,
+  deleteUserId,
+  isAddressable,
+  kitOrderId,
+  parsingJobId,
+  type OfActor,
+} from '../../protocol/ids.js';
 import * as deletions from '../../protocol/deletion/messages.js';
 import * as links from '../../protocol/link/messages.js';
 import { appointmentPhases, linkPhases, orderPhases, phasesOf, reportPhases } from '../../protocol/phases.js';
@@ -16,7 +23,6 @@ import * as placings from '../../protocol/order/placing-messages.js';
 import * as reports from '../../protocol/report/messages.js';
 import * as submissions from '../../protocol/report/submission-messages.js';
 import { forwardedPhase, labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
-import type { OfActor } from '../../protocol/actor.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { endedRunsOf, listed, readable } from '../workflow-runs.js';
 import { hasEndpoint } from '../notifications/notifications.js';

@@ -6,7 +6,7 @@ import { anyZone, isAhead } from '../../protocol/time.js';
 import { attemptDueAt } from '../attempt.js';
 import { isSameSource } from '../../protocol/link/provider-source.js';
 import { ServiceError } from '../../service/errors.js';
-import type { Notification } from '../../protocol/notifications/notifications.js';
+import type { Notification } from '../../protocol/notifications/delivery.js';
 
 /** A connection, as far as it can be recognised. */
 export interface KnownConnection {

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { ServiceError, ServiceRefused, TooManyRequests, NotFound, RequestInvalid } from '../../service/errors.js';
 import type { LabService } from '../../service/lab-service.js';
 import type { CloudEvent, PortalLinkData } from '../../protocol/notifications/events.js';
-import type { Notification } from '../../protocol/notifications/notifications.js';
+import type { Notification } from '../../protocol/notifications/delivery.js';
 import { callMs } from './sender.js';
 import type { Users } from '../../service/users.js';
 

@@ -5,9 +5,10 @@ import {
   usualRetryDays,
   type NotificationsLeft,
   type RefusedNotification,
+  isAlarm,
+  type Notification,
 } from '../../protocol/notifications/delivery.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';
-import { isAlarm, type Notification } from '../../protocol/notifications/notifications.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { isOutdated } from '../link/connections.js';
 import { eventOf, eventSources, type EventSources } from './cloud-event.js';

@@ -8,8 +8,7 @@ import type { LabService } from '../../service/lab-service.js';
 import { registerRequestSchema } from '../../service/order/orders.js';
 import type { Results } from '../../service/order/order.js';
 import { brokenRulesOf } from '../../service/validation.js';
-import type { OfActor } from '../../protocol/actor.js';
-import { canonicalId, kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
+import { canonicalId, kitOrderId, placeKitOrderId, type OfActor } from '../../protocol/ids.js';
 import {
   acknowledgeCriticalResultUpdate,
   cancelUpdate,

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { ActivityDependencies } from '../../activities/dependencies.js';
 import type { NotifyOutcome } from '../../activities/notifications/notifications.js';
-import type { Notification } from '../../protocol/notifications/notifications.js';
+import type { Notification } from '../../protocol/notifications/delivery.js';
 import { createAppointments } from '../../service/appointment/appointments.js';
 import { createCentreDirectory } from '../../service/appointment/centres.js';
 import { factsOf, readAnswer, readEnd } from '../../service/http/answers.js';

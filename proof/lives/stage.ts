@@ -14,9 +14,8 @@ import { runningWorkActivities } from '../../activities/deletion/running-work.js
 import { historyActivities } from '../../activities/deletion/histories.js';
 import { receiptActivities } from '../../activities/deletion/receipt.js';
 import { userActivities } from '../../activities/deletion/users.js';
-import type { NotificationsLeft } from '../../protocol/notifications/delivery.js';
+import type { NotificationsLeft, Notification } from '../../protocol/notifications/delivery.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';
-import type { Notification } from '../../protocol/notifications/notifications.js';
 import { carriedIn } from '../model/model.js';
 import { deliverNotifications } from '../../workflows/notifications/delivery.js';
 import { day, hour, second, type Life } from './life.js';

@@ -1,7 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { EarlierRun } from '../signal-or-start.js';
 import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
-import type { OfActor } from '../actor.js';
+import type { OfActor } from '../ids.js';
 import type { Attention, HistoryEntry, RaisedAttention } from '../attention.js';
 import type { AppointmentPolicy, ResolvedAppointmentPolicy } from './policy.js';
 

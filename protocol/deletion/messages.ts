@@ -1,5 +1,5 @@
 import { defineQuery, defineUpdate } from '../definitions.js';
-import type { OfActor } from '../actor.js';
+import type { OfActor } from '../ids.js';
 import type { Attention } from '../attention.js';
 import type { DeletionPolicy, ResolvedDeletionPolicy } from './policy.js';
 

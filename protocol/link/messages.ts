@@ -1,12 +1,11 @@
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
-import type { OfActor } from '../actor.js';
 import type { Attention, HistoryEntry } from '../attention.js';
 import type { LinkPolicy, ResolvedLinkPolicy } from './policy.js';
-import { linkProviderId } from '../ids.js';
+import { linkProviderId, type OfActor } from '../ids.js';
 import { isText } from '../../service/json-object.js';
 import type { RefusedField } from '../../service/lab-operations-error.js';
 import { canonicalId } from '../../service/canonical-id.js';
-import type { Notification } from '../notifications/notifications.js';
+import type { Notification } from '../notifications/delivery.js';
 import { type LinkReport, type ProviderMfa, wordOf } from './link-report.js';
 import { sourceSlugOf } from './provider-source.js';
 import { present } from '../canonical-json.js';

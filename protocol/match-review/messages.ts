@@ -1,6 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { MatchReviewReport } from '../../service/match-review/snapshot.js';
-import type { OfActor } from '../actor.js';
+import type { OfActor } from '../ids.js';
 import type { Attention, HistoryEntry } from '../attention.js';
 import type { EarlierRun } from '../signal-or-start.js';
 import type { MatchReviewPolicy, ResolvedMatchReviewPolicy } from './policy.js';

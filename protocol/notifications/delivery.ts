@@ -1,9 +1,37 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import { deliverNotificationsId } from '../ids.js';
-import type { Notification } from './notifications.js';
 import { labAttentionKey, labAttentionSinceKey, labOrderIdKey, labReferenceKey, ofUser } from '../search-attributes.js';
 import type { WorkflowStart } from '../signal-or-start.js';
+
+/** A notification to the product: delivered as a signed CloudEvent (activities/notifications/notifications.ts). */
+export interface Notification {
+  /** Never derived from a run, so a receiver can drop repeats. */
+  id: string;
+  /** When it happened, ISO 8601 in UTC. */
+  at: string;
+  /** The ID of the workflow that sends it. */
+  source: string;
+  /** The CloudEvent's type without its prefix `labops.`: `order.phase_changed`. */
+  type: string;
+  /** The subject: an order's id, a user's. */
+  subject: string;
+  /** Names become snake_case on the wire. Nothing personal. */
+  data: Record<string, unknown>;
+  /** The user and the order of the portal link. A link is a credential: it is made when it is sent. */
+  portalLink?: { userId: string; orderId: string };
+  /** Nobody knew if there is a receiver when it was made: a deployment that sends no notifications drops it. */
+  dropIfOff?: true;
+}
+
+/** Somebody must act on a result at once. */
+export function isAlarm({ type }: Notification): boolean {
+  return type === 'order.critical_result';
+}
+
+export function isAlarmReminder({ type }: Notification): boolean {
+  return type === 'order.critical_result_reminder';
+}
 
 /*
  * The delivery of undelivered notifications: its name, input, messages and result. A workflow that ends before its

@@ -1,8 +1,7 @@
-import type { OfActor } from '../actor.js';
 import { isObject } from '../../service/json-object.js';
 import type { WebhookPlace } from '../../service/management/webhooks.js';
 import type { Duration } from '../time.js';
-import { isAddressable, notificationReplayId, rejectedEventsId, webhookEndpointsId } from '../ids.js';
+import { isAddressable, notificationReplayId, rejectedEventsId, webhookEndpointsId, type OfActor } from '../ids.js';
 import type { ReplayNotificationsInput, ReplayNotificationsResult } from './notification-replay.js';
 import {
   type DiscardRejectedEventInput,

@@ -1,4 +1,4 @@
-import type { OfActor } from '../actor.js';
+import type { OfActor } from '../ids.js';
 import type { EarlierRun } from '../signal-or-start.js';
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { CriticalResultReport } from '../../service/order/critical-result.js';

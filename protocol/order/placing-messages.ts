@@ -1,6 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { ImportOrderRequest, OrderRequest, TestkitOrderRequest } from '../../service/order/orders.js';
-import type { OfActor } from '../actor.js';
+import type { OfActor } from '../ids.js';
 import type { Attention } from '../attention.js';
 import type { OrderPolicy, ResolvedOrderPolicy } from './policy.js';
 import type { AttentionReason, Waiting } from './state.js';

@@ -1,4 +1,4 @@
-import type { OfActor } from '../actor.js';
+import type { OfActor } from '../ids.js';
 import { defineUpdate } from '../definitions.js';
 import type { ReportPolicy, ResolvedReportPolicy } from './policy.js';
 

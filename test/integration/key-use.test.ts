@@ -3,7 +3,7 @@ import { Client } from '@temporalio/client';
 import { expect, test } from 'vitest';
 import { keyUse } from '../../client/encryption/key-use.js';
 import { labDataConverter, parseKeyRing } from '../../client/index.js';
-import { encryptionKeys } from '../../workers/doctor/encryption-keys.js';
+import { encryptionKeys } from '../../workers/doctor/encryption.js';
 import { runLabops } from '../e2e/labops.js';
 import { devServer } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';

@@ -1,4 +1,4 @@
-import type { Notification } from '../../protocol/notifications/notifications.js';
+import type { Notification } from '../../protocol/notifications/delivery.js';
 import { Run, type ActivityCall, type Answer, type Message, type Reply } from '../../proof/model/run.js';
 
 type Opening = ConstructorParameters<typeof Run>[0];

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { expect, test } from 'vitest';
-import { sampleOpen } from '../../workers/replay-sample.js';
+import { sampleOpen } from '../../workers/replay.js';
 
 /** Lists the open workflows of each type in pages, the newest first: `kitOrder/0` is the newest order. */
 function holding(open: Record<string, number>): Client {

@@ -15,7 +15,6 @@ import { usualInstallation } from '../../service/installation.js';
 import { usualTaskQueue, type SideQueue } from '../../protocol/task-queues.js';
 import { usualRejectedDays } from '../../store/rejected-events.js';
 import { queues, usualSlots } from '../worker/polled-queues.js';
-import { headerSetsFile } from './header-sets.js';
 import {
   bearerToken,
   databaseAddress,
@@ -34,6 +33,7 @@ import {
   secret,
   secretList,
   wholeNumber,
+  headerSetsFile,
 } from './values.js';
 import type { TemporalConfig } from './temporal.js';
 

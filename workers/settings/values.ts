@@ -1,10 +1,14 @@
 import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { namesIn } from '../../client/config.js';
 import { KeyRingInvalid, parseKeyRing } from '../../client/encryption/key-ring.js';
-import { isWebAddress, word } from '../../service/description.js';
+import { isWebAddress, word, path } from '../../service/description.js';
 import { isInstallationName } from '../../service/installation.js';
 import { parseSecret, WebhookSecretInvalid } from '../../service/webhooks/signature.js';
+import { NotUtf8, utf8Text } from '../../client/files.js';
+import { checkHeaderSets } from '../../activities/report-file/hosts.js';
+import type { HeaderSet } from '../../activities/report-file/report-files.js';
 
 /*
  * The kinds of values that settings have. A fault is a text that follows the setting's name, and never repeats a value: it may be a
@@ -130,3 +134,44 @@ export const databaseAddress = z
   .refine((text) => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol), {
     error: 'is not the address of a PostgreSQL database',
   });
+
+const headerSetsSchema = z.record(
+  z.string(),
+  z.strictObject({ hosts: z.array(z.string()), headers: z.record(z.string(), z.string()) }),
+);
+
+/** The path of a file with headers. A parser's message quotes the text around the fault, which contains secrets: only the kind of fault is reported. */
+export const headerSetsFile = path.transform((file, context): Record<string, HeaderSet> => {
+  const refused = (message: string) => {
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  };
+  const text = textOf(file);
+  if (text === undefined) return refused('names a file that cannot be read');
+  if (text instanceof NotUtf8) return refused(`names a file that is ${text.problem}`);
+  const read = headerSetsSchema.safeParse(jsonOf(text));
+  if (!read.success) return refused('names a file that is not a JSON object of header sets');
+  try {
+    checkHeaderSets(read.data);
+    return read.data;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return refused(`names a file with a fault: ${error.message}`);
+  }
+});
+
+function textOf(file: string): string | NotUtf8 | undefined {
+  try {
+    return utf8Text(readFileSync(file));
+  } catch (error) {
+    return error instanceof NotUtf8 ? error : undefined;
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -6,7 +6,7 @@ import {
   visitPhaseOf,
   whyNobodyComes,
 } from '../../protocol/appointment/lifecycle.js';
-import type { OfActor } from '../../protocol/actor.js';
+import type { OfActor } from '../../protocol/ids.js';
 import {
   type AppointmentCancellation,
   type AppointmentRequest,

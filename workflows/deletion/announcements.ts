@@ -1,5 +1,4 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { OfActor } from '../../protocol/actor.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
 import type {
   DeletionAttentionReason,
@@ -9,7 +8,7 @@ import type {
   DeletionNotification,
 } from '../../protocol/deletion/messages.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
-import { deleteUserId } from '../../protocol/ids.js';
+import { deleteUserId, type OfActor } from '../../protocol/ids.js';
 import { attentionVerbsFor } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import { words } from '../entity/operators.js';

@@ -1,5 +1,5 @@
 import { sleep } from '@temporalio/workflow';
-import type { OfActor } from '../../protocol/actor.js';
+import type { OfActor } from '../../protocol/ids.js';
 import type { DeletionState } from '../../protocol/deletion/messages.js';
 import { deletionSettlingMs } from '../../protocol/settling.js';
 import { activities, round, whileSomebodyWaits } from '../activity-options.js';

@@ -1,5 +1,5 @@
 import type { UserStanding } from '../../activities/deletion/users.js';
-import type { OfActor } from '../../protocol/actor.js';
+import type { OfActor } from '../../protocol/ids.js';
 import type {
   DeleteUserInput,
   DeletionAttentionReason,

@@ -1,7 +1,6 @@
 import { allHandlersFinished, condition, setHandler, ApplicationFailure, workflowInfo } from '@temporalio/workflow';
-import { actorRule, isActor, type OfActor } from '../../protocol/actor.js';
 import * as messages from '../../protocol/deletion/messages.js';
-import { canonicalId, isAddressable, deleteUserId } from '../../protocol/ids.js';
+import { canonicalId, isAddressable, deleteUserId, actorRule, isActor, type OfActor } from '../../protocol/ids.js';
 import { actorOf, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { noticeUnreadable, openRun as openEntityRun, runLoop } from '../entity/loop.js';
 import { beginNext } from '../entity/outbox.js';

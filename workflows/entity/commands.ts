@@ -10,8 +10,7 @@ import {
 } from '@temporalio/workflow';
 import type { StoppedDetails } from '../../activities/placing-stop.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
-import { actorRule, isActor, type OfActor } from '../../protocol/actor.js';
-import { isReference, referencePattern } from '../../protocol/ids.js';
+import { isReference, referencePattern, actorRule, isActor, type OfActor } from '../../protocol/ids.js';
 import { day } from './spans.js';
 import { afterMessages } from './steps.js';
 import { isObject } from '../../protocol/canonical-json.js';

@@ -1,4 +1,4 @@
-import type { OfActor } from '../../protocol/actor.js';
+import type { OfActor } from '../../protocol/ids.js';
 import { words } from './operators.js';
 import { iso } from './spans.js';
 

@@ -1,6 +1,5 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { RefusedNotification } from '../../protocol/notifications/delivery.js';
-import { isAlarm, type Notification } from '../../protocol/notifications/notifications.js';
+import { type RefusedNotification, isAlarm, type Notification } from '../../protocol/notifications/delivery.js';
 import { activities, delivery } from '../activity-options.js';
 import { askedPause, refusalOf } from './commands.js';
 import { words } from './operators.js';

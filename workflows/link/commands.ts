@@ -9,7 +9,7 @@ import {
   type LinkUrl,
   type MfaCode,
 } from '../../protocol/link/messages.js';
-import type { OfActor } from '../../protocol/actor.js';
+import type { OfActor } from '../../protocol/ids.js';
 import type { LinkReport } from '../../protocol/link/link-report.js';
 import { activities } from '../activity-options.js';
 import { actorOf, commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';

@@ -6,9 +6,8 @@ import type { Cancellable, EntityRun } from '../entity/loop.js';
 import { beginNext as beginNextWithOutbox, enqueue, type Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { iso, doubled, longestOutage, minute, second } from '../entity/spans.js';
-import type { OfActor } from '../../protocol/actor.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
-import { canonicalId, linkProviderId } from '../../protocol/ids.js';
+import { canonicalId, linkProviderId, type OfActor } from '../../protocol/ids.js';
 import type {
   LinkNotification,
   CodeAnswer,

@@ -1,8 +1,7 @@
 import { allHandlersFinished, condition, setHandler, workflowInfo } from '@temporalio/workflow';
-import { isLinkAddressable, linkProviderId } from '../../protocol/ids.js';
+import { isLinkAddressable, linkProviderId, type OfActor } from '../../protocol/ids.js';
 import { linkResultOf, readCode } from '../../protocol/link/link-report.js';
 import * as messages from '../../protocol/link/messages.js';
-import type { OfActor } from '../../protocol/actor.js';
 import type { LinkReport } from '../../protocol/link/link-report.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { noticeUnreadable, openRun, runLoop, acceptCancellation, workThrough } from '../entity/loop.js';

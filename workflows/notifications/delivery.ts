@@ -10,7 +10,6 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { deliverNotificationsId } from '../../protocol/ids.js';
-import { isAlarm, isAlarmReminder, type Notification } from '../../protocol/notifications/notifications.js';
 import { ofAttention } from '../../protocol/search-attributes.js';
 import type { NotifyOutcome } from '../../activities/notifications/notifications.js';
 import { activities, delivery as deliveryOptions } from '../activity-options.js';
@@ -20,7 +19,13 @@ import { batchOf, inBrief } from '../entity/outbox.js';
 import { iso, day, minute } from '../entity/spans.js';
 import { noticeUnreadable, continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { carriedOn, firstVersion } from '../entity/versions.js';
-import type { NotificationsLeft, RefusedNotification } from '../../protocol/notifications/delivery.js';
+import {
+  type NotificationsLeft,
+  type RefusedNotification,
+  isAlarm,
+  isAlarmReminder,
+  type Notification,
+} from '../../protocol/notifications/delivery.js';
 import { isObject } from '../../protocol/canonical-json.js';
 
 /** The undelivered notifications of one workflow; plain JSON, goes through continue-as-new as it is. */

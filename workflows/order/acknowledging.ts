@@ -1,5 +1,4 @@
-import { actorRule, isActor } from '../../protocol/actor.js';
-import { canonicalId, isReference } from '../../protocol/ids.js';
+import { canonicalId, isReference, actorRule, isActor } from '../../protocol/ids.js';
 import type { AcknowledgeCriticalResultCommand } from '../../protocol/order/messages.js';
 import {
   type Acknowledgement,

@@ -1,5 +1,5 @@
 import { isProblem, standingOf, type Standing } from '../../protocol/order/lifecycle.js';
-import type { OfActor } from '../../protocol/actor.js';
+import type { OfActor } from '../../protocol/ids.js';
 import type { CriticalResultReported, KitOrderInput } from '../../protocol/order/messages.js';
 import type {
   CriticalResultRecord,

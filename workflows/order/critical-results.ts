@@ -1,5 +1,5 @@
 import { isCritical, isSameInterpretation, readStatus } from '../../protocol/order/lifecycle.js';
-import { isAlarmReminder } from '../../protocol/notifications/notifications.js';
+import { isAlarmReminder } from '../../protocol/notifications/delivery.js';
 import type { CriticalResult, CriticalResultRecord } from '../../protocol/order/state.js';
 import type { CriticalResultReport } from '../../service/order/critical-result.js';
 import { enqueue, headOf, raise } from './announcements.js';

@@ -8,7 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { CreateKitOrder, PlacedOrder } from '../../activities/order/placing.js';
-import { canonicalId, ofCanonicalUser, isAddressable, placeKitOrderId } from '../../protocol/ids.js';
+import { canonicalId, ofCanonicalUser, isAddressable, placeKitOrderId, type OfActor } from '../../protocol/ids.js';
 import {
   handOverOf,
   cancelUpdate,
@@ -23,7 +23,6 @@ import {
   type PlacingEnd,
   type PlacingState,
 } from '../../protocol/order/placing-messages.js';
-import type { OfActor } from '../../protocol/actor.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { labPhaseKey, labReferenceKey, ofUser, placingPhase } from '../../protocol/search-attributes.js';
 import { activities, creation, orderSearch } from '../activity-options.js';

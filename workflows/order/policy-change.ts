@@ -1,7 +1,7 @@
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { MovedMoment, PolicyPreview, PolicyRefusal, SetPolicyCommand } from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
-import type { OfActor } from '../../protocol/actor.js';
+import type { OfActor } from '../../protocol/ids.js';
 import type { OrderPolicy, ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { PolicyInvalid } from '../../protocol/policy/resolution.js';

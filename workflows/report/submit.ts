@@ -12,7 +12,7 @@ import {
 import type { UploadAnswer } from '../../activities/report/upload.js';
 import type { Attention } from '../../protocol/attention.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
-import { canonicalId, isAddressable, parsingJobId, submitReportId } from '../../protocol/ids.js';
+import { canonicalId, isAddressable, parsingJobId, submitReportId, type OfActor } from '../../protocol/ids.js';
 import { settlingAfter } from '../../protocol/settling.js';
 import type { ReportAttentionReason } from '../../protocol/report/messages.js';
 import {
@@ -29,7 +29,6 @@ import { labReferenceKey, ofUser } from '../../protocol/search-attributes.js';
 import type { ReportSnapshot } from '../../service/report/snapshot.js';
 import { activities, upload as uploadOptions } from '../activity-options.js';
 import { setAttention } from '../entity/attention.js';
-import type { OfActor } from '../../protocol/actor.js';
 import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
 import { actorOf, askedPause, isAccessRefused, refusalOf, refuse, requireReference } from '../entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';

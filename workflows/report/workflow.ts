@@ -1,6 +1,6 @@
 import { ApplicationFailure, setHandler } from '@temporalio/workflow';
 import { readEarlierRun } from '../../protocol/signal-or-start.js';
-import type { OfActor } from '../../protocol/actor.js';
+import type { OfActor } from '../../protocol/ids.js';
 import * as messages from '../../protocol/report/messages.js';
 import { noticeUnreadable, openRun, runLoop } from '../entity/loop.js';
 import { note } from '../entity/journal.js';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { NotifyOutcome } from '../../../activities/notifications/notifications.js';
-import type { DeliveryState, NotificationsLeft } from '../../../protocol/notifications/delivery.js';
-import type { Notification } from '../../../protocol/notifications/notifications.js';
+import type { DeliveryState, NotificationsLeft, Notification } from '../../../protocol/notifications/delivery.js';
 import { deliverNotifications } from '../../../workflows/notifications/delivery.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 

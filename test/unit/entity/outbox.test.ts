@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { NotifyOutcome } from '../../../activities/notifications/notifications.js';
-import type { Notification } from '../../../protocol/notifications/notifications.js';
+import type { Notification } from '../../../protocol/notifications/delivery.js';
 import { shortDigest } from '../../../workflows/entity/outbox.js';
 import { requested as requestedDeletion, userId } from '../deletion/lives.js';
 import { happyPath, pathTo, start } from '../order/histories.js';

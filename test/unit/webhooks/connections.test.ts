@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { deliverConnection } from '../../../client/webhooks/health-data.js';
-import type { Notification } from '../../../protocol/notifications/notifications.js';
+import type { Notification } from '../../../protocol/notifications/delivery.js';
 import { outcomeOf, signed } from './sending.js';
 
 const userId = '6f0c0a49-2f0a-4b5e-8d6f-000000000001';

@@ -3,7 +3,7 @@ import type { LogMetadata } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../../activities/dependencies.js';
 import { notificationActivities, type NotifyOutcome } from '../../../../activities/notifications/notifications.js';
-import type { Notification } from '../../../../protocol/notifications/notifications.js';
+import type { Notification } from '../../../../protocol/notifications/delivery.js';
 import { answering } from '../../service/recording-server.js';
 
 const notification = {
