@@ -91,14 +91,13 @@ export async function lastResultOf<Result>(
   workflowId: string,
   earlier?: EarlierRun,
 ): Promise<Result | undefined> {
-  return resultOf(temporal, workflowId, await lastEndedOf(temporal, workflowId, earlier));
+  return resultOf(temporal, { workflowId, ...(await lastEndedOf(temporal, workflowId, earlier)) });
 }
 
 /** Its result; undefined without a run. */
 export async function resultOf<Result>(
   temporal: Client,
-  workflowId: string,
-  { runId }: EarlierRun,
+  { workflowId, runId }: EarlierRun & { workflowId: string },
 ): Promise<Result | undefined> {
   if (runId === undefined) return undefined;
   return temporal.workflow.getHandle(workflowId, runId).result() as Promise<Result>;

@@ -1,4 +1,4 @@
-import type { ConnectionOptions } from '@temporalio/client';
+import type { ConnectionLike, ConnectionOptions } from '@temporalio/client';
 import { grpcProxySetting, proxyFor, throughWhich } from '../service/http/proxy.config.js';
 
 /** The address, and how it is reached, for messages. */
@@ -59,4 +59,16 @@ export const oldestServer = '1.31';
 /** True if a version, such as `1.30.2`, is earlier than another, such as `1.31`. */
 export function isEarlier(version: string, than: string): boolean {
   return version.localeCompare(than, 'en', { numeric: true }) < 0;
+}
+
+/** A connection, and the namespace that is used there. */
+interface Connected {
+  connection: Pick<ConnectionLike, 'workflowService'>;
+  namespace: string;
+}
+
+/** How long the namespace keeps a workflow after its end. */
+export async function retentionMs({ connection, namespace }: Connected): Promise<number> {
+  const { config } = await connection.workflowService.describeNamespace({ namespace });
+  return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) * 1000;
 }

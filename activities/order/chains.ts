@@ -79,7 +79,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
     async readChain(rootOrderId: string, earlier?: EarlierRun): Promise<ChainReading> {
       const workflowId = kitOrderId(rootOrderId);
       const { followsBrokenRun, ...last } = await lastEndedOf(temporal, workflowId, earlier);
-      const previous = await resultOf<KitOrderResult>(temporal, workflowId, last);
+      const previous = await resultOf<KitOrderResult>(temporal, { workflowId, ...last });
       const own = await whenServiceAsks(() => readIfReadable(service, rootOrderId));
       const isAlone = own.snapshot !== undefined && (await isForeign(dependencies, own.snapshot));
       if (own.snapshot && isAlone) delete own.snapshot.passthrough;
@@ -140,7 +140,7 @@ async function isForeign({ service, temporal }: ActivityDependencies, own: Order
     const user = placing?.typedSearchAttributes.get(labUserIdKey);
     if (placing?.status.name !== 'COMPLETED' || user === undefined || isOfUser(own.userId, user)) return false;
     // A registration gives an order to another user.
-    const placed = await resultOf<PlaceKitOrderResult>(temporal, placingId, placing);
+    const placed = await resultOf<PlaceKitOrderResult>(temporal, placing);
     return placed !== undefined && canonicalId(placed.orderId) !== canonicalId(own.orderId);
   }
   const first = await whenServiceAsks(() => readIfReadable(service, root));

@@ -187,7 +187,7 @@ async function readIfShown(service: LabService, orderId: string, attempt: Attemp
   }
 }
 
-function isRegistered({ events, status }: OrderSnapshot): boolean {
+export function isRegistered({ events, status }: OrderSnapshot): boolean {
   return standingOf(events, status).registered;
 }
 

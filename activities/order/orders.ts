@@ -12,7 +12,7 @@ import { standingOf } from '../../protocol/order/lifecycle.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { endingWithActivity, type Attempt } from '../attempt.js';
 import { asFailures, failureOf, type RefusedAs, unreadableIfRefused } from '../failures.js';
-import { folded } from './earlier-orders.js';
+import { folded, isRegistered } from './earlier-orders.js';
 import { answerFaults } from '../../service/order/answers.js';
 import type { KitRequest } from '../../protocol/order/placing-messages.js';
 
@@ -144,7 +144,7 @@ async function registerOrFindRegistered(
     const now = await readShown(service, ids, options);
     const registered = now.find((order) => isRegisteredWith(order, registration.sample_id));
     if (registered) return registered;
-    if (now.some((order) => order.id === ids[0] && isRegistered(order) && order.sample_id == null)) {
+    if (now.some((order) => order.id === ids[0] && isRegistered(snapshotOf(order, [])) && order.sample_id == null)) {
       const message = 'The order is registered, and the service does not show its sample id yet';
       throw ApplicationFailure.retryable(message, 'AnswerUnreadable');
     }
@@ -158,12 +158,7 @@ async function readShown(service: LabService, ids: readonly string[], options: C
 }
 
 function isRegisteredWith(order: Order, sampleId: string): boolean {
-  return order.sample_id != null && folded(order.sample_id) === folded(sampleId) && isRegistered(order);
-}
-
-function isRegistered(order: Order): boolean {
-  const { events } = snapshotOf(order, []);
-  return standingOf(events, order.status ?? undefined).registered;
+  return order.sample_id != null && folded(order.sample_id) === folded(sampleId) && isRegistered(snapshotOf(order, []));
 }
 
 function registeredAnotherOrder(meant: string, registered: string): ApplicationFailure {

@@ -1,10 +1,10 @@
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { isAddressable, parsingJobId, submitReportId } from '../../protocol/ids.js';
 import { parsingJobName, type ParsingJobResult } from '../../protocol/report/messages.js';
 import { submitReportName, type LostUpload } from '../../protocol/report/submission-messages.js';
 import { labPhaseKey, labReferenceKey, labUserIdKey, supersededPhase } from '../../protocol/search-attributes.js';
-import { claimOn, runsOf, listed } from '../workflow-runs.js';
-import { standingOf, type Standing } from './submissions.js';
+import { claimOn, resultOf, runsOf, listed } from '../workflow-runs.js';
+import { readSubmission, type SubmissionRun } from './submissions.js';
 
 /*
  * Decides which submission an unclaimed parsing job belongs to. A job does not name its file, so after a lost answer
@@ -145,8 +145,8 @@ async function unclaimedJobs(
 async function supersededSince(temporal: Client, userId: string, since: string): Promise<string[]> {
   const ofUser = `WorkflowType = '${parsingJobName}' AND ${labUserIdKey.name} = '${userId}'`;
   const query = `${ofUser} AND ${labPhaseKey.name} = '${supersededPhase}' AND StartTime >= '${since}'`;
-  const runs = await listed(temporal, query);
-  const results = await Promise.all(runs.map((run) => resultOf<ParsingJobResult>(temporal, run)));
+  const completed = (await listed(temporal, query)).filter(({ status }) => status.name === 'COMPLETED');
+  const results = await Promise.all(completed.map((run) => resultOf<ParsingJobResult>(temporal, run)));
   // A job that stirred again has been superseded once.
   const byJob = new Map(results.map((result) => [result?.jobId, result?.supersededBy]));
   return [...byJob.values()].filter((by) => by !== undefined);
@@ -157,7 +157,7 @@ async function submissionsOf(
   temporal: Client,
   since: string,
   which: { userId?: string; except?: string; startedBefore?: number },
-): Promise<Standing[]> {
+): Promise<SubmissionRun[]> {
   const { userId, except, startedBefore = Infinity } = which;
   const ofUser = userId === undefined ? '' : ` AND ${labUserIdKey.name} = '${userId}'`;
   const recent = `(ExecutionStatus = 'Running' OR CloseTime >= '${since}')`;
@@ -173,14 +173,5 @@ async function submissionsOf(
   const conclusive = relevant.filter(
     ({ workflowId, status }) => status.name === 'COMPLETED' || !settled.has(workflowId),
   );
-  return Promise.all(conclusive.map((run) => standingOf(temporal, run)));
-}
-
-/** Undefined for a run that has not ended by itself. */
-async function resultOf<Result>(
-  temporal: Client,
-  { workflowId, runId, status }: WorkflowExecutionInfo,
-): Promise<Result | undefined> {
-  if (status.name !== 'COMPLETED') return undefined;
-  return temporal.workflow.getHandle(workflowId, runId).result() as Promise<Result>;
+  return Promise.all(conclusive.map((run) => readSubmission(temporal, run)));
 }

@@ -7,10 +7,10 @@ import {
   type SubmitReportResult,
   uploadOutcomeOf,
 } from '../../protocol/report/submission-messages.js';
-import { readable, runsOf } from '../workflow-runs.js';
+import { readable, resultOf, runsOf } from '../workflow-runs.js';
 
 /** The facts that the end of a submission's run shows about its job. */
-export interface Standing {
+export interface SubmissionRun {
   isRunning: boolean;
   /** The job that it ended with. */
   jobId?: string;
@@ -19,11 +19,11 @@ export interface Standing {
 }
 
 /** @param began the start of its first run if it has continued as new; else its own start */
-export async function standingOf(
+export async function readSubmission(
   temporal: Client,
   run: WorkflowExecutionInfo,
   began: Date = run.startTime,
-): Promise<Standing> {
+): Promise<SubmissionRun> {
   // Ended from outside, it may have been in the middle of an upload.
   const whole = { from: began.toISOString(), until: (run.closeTime ?? new Date()).toISOString() };
   switch (run.status.name) {
@@ -66,7 +66,7 @@ export async function lostByEarlierRuns(
     first ??= run;
     if (run.status.name === 'CONTINUED_AS_NEW' || run.runId === currentRunId) continue;
     const { startTime: began } = first;
-    const { isRunning, jobId, lostUploads } = await standingOf(temporal, run, began);
+    const { isRunning, jobId, lostUploads } = await readSubmission(temporal, run, began);
     // The list lags: two runs of one ID are never under way together.
     const uploads = isRunning ? [{ from: began.toISOString(), until: new Date().toISOString() }] : lostUploads;
     const its = uploads.length > 0 ? [{ digest: await submittedDigest(temporal, first), uploads }] : [];
@@ -113,8 +113,4 @@ async function lostByFailed(temporal: Client, run: WorkflowExecutionInfo, whole:
   const { lostUploads = [] } = details ?? {};
   if (lostUploads.length > 0) return lostUploads;
   return uploadOutcomeOf(cause.type ?? undefined) === 'nothing_created' ? [] : [whole];
-}
-
-async function resultOf(temporal: Client, { workflowId, runId }: WorkflowExecutionInfo): Promise<unknown> {
-  return temporal.workflow.getHandle(workflowId, runId).result();
 }

@@ -2,6 +2,7 @@ import type { ConnectionLike } from '@temporalio/client';
 import { isObject } from '../../protocol/canonical-json.js';
 import { ofTaskQueue } from '../../protocol/task-queues.js';
 import { isCalendarDate } from '../../service/timestamps.js';
+import { retentionMs } from '../temporal-connection.js';
 import { code, hasCode } from '../temporal-errors.js';
 import { isEncrypted, keyIdOf } from './payload-codec.js';
 
@@ -80,12 +81,11 @@ export async function keyUse(
     }
     nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : undefined;
   } while (nextPageToken && isComplete);
-  const { config } = await workflowService.describeNamespace({ namespace });
-  const retentionMs = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) * 1000;
+  const retention = await retentionMs(source);
   for (const key of keys.values()) {
     const lastEnd = lastEnds.get(key.keyId);
     if (isComplete && key.open === 0 && lastEnd !== undefined)
-      key.neededUntil = new Date(lastEnd + retentionMs).toISOString();
+      key.neededUntil = new Date(lastEnd + retention).toISOString();
     const dated = key.open + key.ended > 0 ? dateOf(key.keyId) : undefined;
     if (dated !== undefined && dated < (key.since ?? '')) key.since = dated;
   }

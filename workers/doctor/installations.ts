@@ -7,7 +7,8 @@ import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { snapshotOf } from '../../service/order/projection.js';
 import type { WorkerConfig } from '../settings/config.js';
 import { answerWithinMs, fault, notChecked, ok, reasonOf, type Verdict, warning } from './findings.js';
-import { retentionMs, type Temporal } from './server.js';
+import { retentionMs } from '../../client/temporal-connection.js';
+import type { Temporal } from './server.js';
 import { withService } from './service.js';
 import { found } from './workers.js';
 

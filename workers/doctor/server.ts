@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Connection } from '@temporalio/client';
-import { addressAndWay, throughProxy, isEarlier, oldestServer } from '../../client/temporal-connection.js';
+import { addressAndWay, throughProxy, isEarlier, oldestServer, retentionMs } from '../../client/temporal-connection.js';
 import { connectionFault } from '../../client/reachability.js';
 import { code, connectionRemedy, hasCode } from '../../client/temporal-errors.js';
 import { assumedBackdating } from '../../activities/reconcile/last-run.js';
@@ -129,10 +129,4 @@ export async function retention(
     `${kept}, and SERVICE_ECHOES_PASSTHROUGH=false: after that, the same reference orders a second kit.`,
     remedy,
   );
-}
-
-/** How long the namespace keeps a workflow after its end. */
-export async function retentionMs({ connection, namespace }: Temporal): Promise<number> {
-  const { config } = await connection.workflowService.describeNamespace({ namespace });
-  return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) * 1000;
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
-import { standingOf } from '../../../activities/report/submissions.js';
+import { readSubmission } from '../../../activities/report/submissions.js';
 import { runningWorkActivities } from '../../../activities/deletion/running-work.js';
 import { lastEndedOf, lastResultOf, searchAttempts } from '../../../activities/workflow-runs.js';
 import type { EarlierRun } from '../../../protocol/signal-or-start.js';
@@ -82,7 +82,7 @@ const readers: readonly (readonly [string, object, (temporal: Client) => Promise
     'a submission',
     { jobId: 'job-1', lostUploads: [], adopted: false },
     async (temporal) => {
-      for await (const run of temporal.workflow.list()) return standingOf(temporal, run);
+      for await (const run of temporal.workflow.list()) return readSubmission(temporal, run);
     },
     { isRunning: false, jobId: 'job-1', lostUploads: [] },
   ],
