@@ -75,18 +75,22 @@ const ofOrders: Command[] = of('kitOrder', [
   {
     name: 'register',
     seed: { orderId, registration },
-    validate: (given) => orders.accept(order, orders.registration(order, given)),
+    validate: (given) => orders.requireAllowed(order, orders.registration(order, given)),
   },
-  { name: 'cancel', seed: { orderId }, validate: (given) => orders.accept(order, orders.cancellation(order, given)) },
+  {
+    name: 'cancel',
+    seed: { orderId },
+    validate: (given) => orders.requireAllowed(order, orders.cancellation(order, given)),
+  },
   {
     name: 'replaceKit',
     seed: { orderId },
-    validate: (given) => orders.accept(order, orders.replacement(order, given)),
+    validate: (given) => orders.requireAllowed(order, orders.replacement(order, given)),
   },
   {
     name: 'resolveProblem',
     seed: { orderId, decision: 'wait', insteadOf: 'wait' },
-    validate: (given) => orders.accept(order, orders.resolution(order, given)),
+    validate: (given) => orders.requireAllowed(order, orders.resolution(order, given)),
   },
   {
     name: 'acknowledgeCriticalResult',

@@ -122,8 +122,8 @@ function outcomeLine({ outcome, order }: AppointmentState): string {
   return `**Outcome** ${words(outcome ?? '')}${order === undefined ? '' : `: ${whyNobodyComes[order]}`}`;
 }
 
-/** Brings everything in line with what is known now: questions, announcements, and what operators see. */
-export function bringInLine(appointment: Appointment): void {
+/** Publishes what is known now: questions for people, notifications for the product, the case file for operators. */
+export function publish(appointment: Appointment): void {
   const now = Date.now();
   clear(appointment, ({ reason }) => !stands(appointment, reason), now);
   if (stands(appointment, 'order_cancelled')) raise(appointment, 'order_cancelled', now);

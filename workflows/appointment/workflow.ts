@@ -19,7 +19,7 @@ import {
 } from './commands.js';
 import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
-import { bringInLine, resultOf, stateOf } from './view.js';
+import { publish, resultOf, stateOf } from './view.js';
 import { refuse } from '../entity/commands.js';
 
 /**
@@ -75,7 +75,7 @@ async function act(run: AppointmentRun): Promise<void> {
   await commands.carryOutNext();
   abandonIfCancelled(run);
   await handlePassedDeadlines(appointment);
-  bringInLine(appointment);
+  publish(appointment);
 }
 
 /** At the service everything stays as it is. */

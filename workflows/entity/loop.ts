@@ -39,7 +39,7 @@ export function openRun(): EntityRun {
 
 /** The steps of the loop that each workflow does in its own way. */
 interface Turns {
-  /** Does what is due, and brings announcements and what operators see in line. */
+  /** Does what is due, and publishes what is known then. */
   act: () => Promise<void>;
   /** Reads from the service what a signal that could not be decrypted may have reported. */
   readDropped?: () => Promise<void>;

@@ -58,8 +58,8 @@ function outcomeLine({ outcome, resolvedOrderId }: MatchReviewState): string {
   return `**Outcome** ${words(outcome ?? '')}${where}`;
 }
 
-/** Brings everything in line with what is known now: questions, announcements, and what operators see. */
-export function bringInLine(review: Review): void {
+/** Publishes what is known now: questions for people, notifications for the product, the case file for operators. */
+export function publish(review: Review): void {
   const now = Date.now();
   const { phase, since } = review.stage;
   announceNews(review, now);

@@ -10,7 +10,7 @@ import { decide, validate } from './commands.js';
 import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readReport } from './reading.js';
 import { abandon, followAgain, learnFromWebhook, mayContradict, type MatchReviewRun, openReview } from './review.js';
-import { bringInLine, resultOf, stateOf } from './view.js';
+import { publish, resultOf, stateOf } from './view.js';
 
 /**
  * Follows a result that the service could not match with an order, until somebody has decided whose it is. Started by
@@ -64,7 +64,7 @@ async function act(run: MatchReviewRun): Promise<void> {
   await commands.carryOutNext();
   abandonIfCancelled(run);
   await handlePassedDeadlines(review);
-  bringInLine(review);
+  publish(review);
 }
 
 function abandonIfCancelled(run: MatchReviewRun): void {

@@ -145,7 +145,7 @@ function requireOwnChain(chain: Chain): void {
  * A command that asks for what has happened already is accepted, also at the end. So is any command while the run finds out
  * which orders its chain has; it is checked again then.
  */
-export function accept(run: KitOrderRun, { orderId, isDone, requireUnresolved }: CheckedCommand): void {
+export function requireAllowed(run: KitOrderRun, { orderId, isDone, requireUnresolved }: CheckedCommand): void {
   const { chain } = run;
   requireNoOtherRoot(run.forwardsTo);
   if (!chain.identified) return;
@@ -166,7 +166,7 @@ export function carryOut(run: KitOrderRun, commandOf: () => CheckedCommand): Pro
     const command = commandOf();
     return run.lanes.run(command.orderId, async () => {
       // Commands before it may have changed what this one was accepted for.
-      accept(run, command);
+      requireAllowed(run, command);
       if (command.isDone()) return stateOf(run.chain);
       const concerned = await command.work().catch((error: unknown) => noteFailed(run.chain, command, error));
       noteDecided(run.chain, command.decided, Date.now(), concerned ?? command.orderId);

@@ -201,7 +201,7 @@ export function receivePlacement(run: KitOrderRun, placed: OrderPlaced): void {
     const key = `${rootOrderId}/${placed.reference}`;
     raise(chain, { key, reason: 'reference_conflict', orderId: rootOrderId }, Date.now());
   } else if (!chain.handedOver) {
-    accept(run, placed);
+    acceptHandOver(run, placed);
   }
   // Another reference's cancellation is not for this order.
   if (placed.cancelRequested === true && chain.reference === placed.reference && chain.cancelRequest === undefined) {
@@ -211,7 +211,7 @@ export function receivePlacement(run: KitOrderRun, placed: OrderPlaced): void {
   run.hasNews = true;
 }
 
-function accept(
+function acceptHandOver(
   { chain, earlierRun }: KitOrderRun,
   { reference, policy, labTestId, labAccountId, adopted, madeElsewhere, notifies }: OrderPlaced,
 ): void {

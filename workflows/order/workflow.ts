@@ -157,6 +157,6 @@ function onCommand<Given>(
 ): void {
   setHandler(update, (given) => commands.carryOut(run, () => commandOf(run, given)), {
     description,
-    validator: (given: Given) => commands.accept(run, commandOf(run, given)),
+    validator: (given: Given) => commands.requireAllowed(run, commandOf(run, given)),
   });
 }

@@ -39,14 +39,14 @@ export function receiveSubmission(run: ReportRun, submitted: ReportSubmitted): v
   if (job.reference !== undefined && job.reference !== submitted.reference) {
     raise(job, 'reference_conflict', now);
   } else if (!job.handedOver) {
-    accept(run, submitted, now);
+    acceptHandOver(run, submitted, now);
   }
   // The answer to an upload is the beginning of a job: webhooks may have reported more already.
   learnFromWebhook(job, { ...snapshot, jobId: job.jobId }, now);
   run.hasNews = true;
 }
 
-function accept(
+function acceptHandOver(
   { job, earlierRun }: ReportRun,
   { reference, userId, policy, adopted, notifies }: ReportSubmitted,
   now: number,

@@ -105,8 +105,8 @@ function rowsOf({ timeline, journal }: Job): string[][] {
     .map(({ at, what }) => [moment(at), what]);
 }
 
-/** Brings everything in line with what is known now: questions, announcements, and what operators see. */
-export function bringInLine(job: Job): void {
+/** Publishes what is known now: questions for people, notifications for the product, the case file for operators. */
+export function publish(job: Job): void {
   const now = Date.now();
   // Moving on answers the question of the stage that is over.
   if (outcomeOf(job) === undefined)

@@ -9,7 +9,7 @@ import { identify } from './identify.js';
 import { receiveSnapshot, receiveSubmission } from './intake.js';
 import { openJob, outcomeOf, type ReportRun } from './job.js';
 import { handlePassedDeadlines, nextMoment } from './deadlines.js';
-import { bringInLine, resultOf, stateOf } from './view.js';
+import { publish, resultOf, stateOf } from './view.js';
 import { actorOf, refuse } from '../entity/commands.js';
 
 /**
@@ -37,7 +37,7 @@ function loopOf(run: ReportRun) {
     attention: { raise, clear },
     async act() {
       await handlePassedDeadlines(run);
-      bringInLine(job);
+      publish(job);
     },
     isOver: () => outcomeOf(job) !== undefined,
     announceEnd: () => announceEnd(job, Date.now()),

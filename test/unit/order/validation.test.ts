@@ -4,7 +4,13 @@ import type { Decision } from '../../../protocol/order/state.js';
 import { currentOrder, lastEventId, type Chain } from '../../../workflows/order/chain.js';
 import { acknowledge, validateAcknowledgement } from '../../../workflows/order/acknowledging.js';
 import { raiseCriticalResults } from '../../../workflows/order/critical-results.js';
-import { accept, cancellation, registration, replacement, resolution } from '../../../workflows/order/commands.js';
+import {
+  cancellation,
+  registration,
+  replacement,
+  requireAllowed,
+  resolution,
+} from '../../../workflows/order/commands.js';
 import type { KitOrderRun } from '../../../workflows/order/run.js';
 import { caseOf, happyPath, kitOf, pathTo, start } from './histories.js';
 
@@ -25,12 +31,13 @@ const acknowledgement = { orderId, by: 'nurse-17', outcome: 'confirmed' } as con
 const decide =
   (decision: 'wait' | 'replace' | 'abandon', more: object = {}): Send =>
   (run) =>
-    accept(run, resolution(run, { orderId, decision, ...more }));
+    requireAllowed(run, resolution(run, { orderId, decision, ...more }));
 
 const commands = {
-  register: (run: KitOrderRun) => accept(run, registration(run, { registration: { sample_id: 'SAMPLE-1' } } as never)),
-  cancel: (run: KitOrderRun) => accept(run, cancellation(run)),
-  replaceKit: (run: KitOrderRun) => accept(run, replacement(run, { orderId })),
+  register: (run: KitOrderRun) =>
+    requireAllowed(run, registration(run, { registration: { sample_id: 'SAMPLE-1' } } as never)),
+  cancel: (run: KitOrderRun) => requireAllowed(run, cancellation(run)),
+  replaceKit: (run: KitOrderRun) => requireAllowed(run, replacement(run, { orderId })),
   resolveProblem: decide('wait'),
 } satisfies Record<string, Send>;
 
@@ -103,7 +110,7 @@ test('what has happened otherwise, or to another order, is not what was asked fo
 
 test('a command that waited is refused by a run that passes everything on', () => {
   const before = { chain: underWay() } as KitOrderRun;
-  const waited: Send = (run) => accept(run, cancellation(before));
+  const waited: Send = (run) => requireAllowed(run, cancellation(before));
   expect(refusal(waited, underWay(), { forwardsTo: 'order-0' })).toBe('OrderForwarded order-0');
 });
 
