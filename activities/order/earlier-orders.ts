@@ -187,6 +187,10 @@ async function readIfShown(service: LabService, orderId: string, attempt: Attemp
   }
 }
 
+export function isCancelled({ events, status }: OrderSnapshot): boolean {
+  return standingOf(events, status).phase === 'cancelled';
+}
+
 export function isRegistered({ events, status }: OrderSnapshot): boolean {
   return standingOf(events, status).registered;
 }

@@ -1,7 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { clockError } from '../../protocol/time.js';
 import { kitOrderId, shownId } from '../../protocol/ids.js';
-import { standingOf } from '../../protocol/order/lifecycle.js';
 import { signerOf } from '../../service/installation.js';
 import { snapshotOf } from '../../service/order/projection.js';
 import type { ImportOrderRequest, Order } from '../../service/order/orders.js';
@@ -11,6 +10,7 @@ import {
   ambiguous,
   anyTime,
   folded,
+  isCancelled,
   isFirstAttempt,
   isSince,
   isFollowUp,
@@ -50,7 +50,7 @@ export async function importedBefore(
     if (folded(order.sample_id) !== folded(sampleId)) continue;
     const claim = await claimOn(temporal, kitOrderId(order.id));
     if (claim === criteria.reference) return order;
-    if (isCancelled(order) && (claim !== undefined || !isRecent(order, criteria))) continue;
+    if (isCancelled(snapshotOf(order, [])) && (claim !== undefined || !isRecent(order, criteria))) continue;
     if (claim !== undefined) throw ofAnotherReference(order);
     // Nothing was sent yet: another reference may be about to hand it over. The next attempt sees if one has.
     if (!isFirstAttempt(criteria)) return order;
@@ -90,17 +90,12 @@ function couldBe(order: Order, { order: { sample_id: sampleId }, since }: Import
     (isSameText(order.sample_id, '') || isSameText(order.sample_id, sampleId)) &&
     signerOf(order.passthrough) === undefined &&
     isSince(order.created_at, Date.parse(since) - anyTime) &&
-    !isCancelled(order)
+    !isCancelled(snapshotOf(order, []))
   );
 }
 
 function isRecent({ created_at: createdAt }: Order, { since }: ImportCriteria): boolean {
   return isSince(createdAt, Date.parse(since) - clockError);
-}
-
-function isCancelled(order: Order): boolean {
-  const { events, status } = snapshotOf(order, []);
-  return standingOf(events, status).phase === 'cancelled';
 }
 
 function ofAnotherReference({ id }: Order): ApplicationFailure {

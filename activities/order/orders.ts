@@ -8,11 +8,10 @@ import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { snapshotOf } from '../../service/order/projection.js';
 import { isStatedUnknownOrder, type Order, type RegisterRequest } from '../../service/order/orders.js';
 import { shownId } from '../../protocol/ids.js';
-import { standingOf } from '../../protocol/order/lifecycle.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { endingWithActivity, type Attempt } from '../attempt.js';
 import { asFailures, failureOf, type RefusedAs, unreadableIfRefused } from '../failures.js';
-import { folded, isRegistered } from './earlier-orders.js';
+import { folded, isCancelled, isRegistered } from './earlier-orders.js';
 import { answerFaults } from '../../service/order/answers.js';
 import type { KitRequest } from '../../protocol/order/placing-messages.js';
 
@@ -23,10 +22,6 @@ interface RegisterKit {
   chain: string[];
   /** Used if the order itself does not name its lab account. */
   labAccountId?: string;
-}
-
-function isCancelled({ events, status }: OrderSnapshot): boolean {
-  return standingOf(events, status).phase === 'cancelled';
 }
 
 /** Reads and commands of one order. */
