@@ -17,7 +17,7 @@ export interface Deadline {
    * the service names a date, and `.<n>` of a reminder.
    */
   key: string;
-  /** `<order id>/<name>`, or `<order id>/<event id>.<name>` for what can happen to an order more than once: extensions are kept by it. */
+  /** `<order id>/<name>`, or `<order id>/<event id>.<name>` for what can happen to an order more than once, `<order id>/late.<name>`: extensions are kept by it. */
   baseKey: string;
   orderId: string;
   name: DeadlineName;
@@ -128,9 +128,10 @@ function waitingDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
   if (standing.awaitsRegistration) {
     const { deliveredAt, shippedAt } = standing;
     const assumed = later(countedFrom(chain, shippedAt ?? beginOf(chain, order)), policy.assumedDelivery);
-    // A kit that was late has its reminders once it is there.
-    const [since, by] = deliveredAt === undefined ? [assumed, 'assumed' as const] : [deliveredAt];
-    deadlines.push(...reminders(chain, order, 'registration_reminder', since, policy.registrationReminders, by));
+    // A kit that comes later than assumed has its reminders once it is there, whatever was sent before.
+    const late = Date.parse(deliveredAt ?? '') > Date.parse(assumed ?? '') ? 'late' : undefined;
+    const since = deliveredAt ?? assumed;
+    deadlines.push(...reminders(chain, order, 'registration_reminder', since, policy.registrationReminders, late));
     deadlines.push(deadlineFromBegin(chain, order, 'registration_overdue', policy.registrationDeadline));
   }
   return deadlines;
@@ -288,12 +289,12 @@ function reminders(
   name: DeadlineName,
   since: string | undefined,
   spans: readonly number[],
-  eventId?: number | 'assumed',
+  part?: number | 'late',
 ): Deadline[] {
   // If nobody is notified of them, they would wake the workflow for nothing.
   if (chain.notifies === false) return [];
   return spans.map((span, index) => {
-    const plain = deadline(chain, order, name, since, span, eventId);
+    const plain = deadline(chain, order, name, since, span, part);
     return { ...plain, key: `${plain.key}.${index + 1}`, ordinal: index + 1 };
   });
 }
@@ -304,9 +305,9 @@ function deadline(
   name: DeadlineName,
   since: string | undefined,
   span: number | BusinessDays,
-  eventId?: number | 'assumed',
+  part?: number | 'late',
 ): Deadline {
-  const baseKey = `${order.orderId}/${eventId === undefined ? '' : `${eventId}.`}${name}`;
+  const baseKey = `${order.orderId}/${part === undefined ? '' : `${part}.`}${name}`;
   const given = chain.patience.filter((extension) => extension.baseKey === baseKey);
   const base = given.at(-1)?.since ?? since ?? order.greatest.createdAt;
   const key = given.length === 0 ? baseKey : `${baseKey}.${given.length + 1}`;
