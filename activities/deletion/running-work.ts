@@ -108,9 +108,9 @@ async function cancelBy(
     // In the same way, a placing has made its order.
     const order = name === placings.placeKitOrderName ? orderOf(answer as placings.PlacingEnd) : undefined;
     if (order !== undefined) return await cancelPlaced(temporal, order, actor);
-    // The current order was cancelled; another kit of its chain is under way.
-    const goesOn = name === orders.kitOrderName && (answer as OrderState).phase !== 'cancelled';
-    if (goesOn) return { fate: 'not_cancelled', reason: 'AnotherKitUnderWay' };
+    // The current kit of its chain was cancelled, and an earlier one moves again.
+    const goesOn = name === orders.kitOrderName && (answer as OrderState).outcome === undefined;
+    if (goesOn) return { fate: 'not_cancelled', reason: 'OrderGoesOn' };
     // The service cannot cancel a report, and whatever it reports later is followed again.
     return { fate: 'cancelled', ...(name === reports.parsingJobName && { reason: 'NoLongerFollowed' }) };
   } catch (error) {

@@ -82,7 +82,7 @@ export interface WorkFate {
     /** It ended by itself before it was cancelled. */
     | 'ended'
     /**
-     * It could not be cancelled: `reason` is the failure's type, or `AnotherKitUnderWay` for an order whose current kit was cancelled, while an
+     * It could not be cancelled: `reason` is the failure's type, or `OrderGoesOn` for an order whose current kit was cancelled, while an
      * earlier one moves again.
      */
     | 'not_cancelled';

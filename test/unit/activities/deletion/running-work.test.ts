@@ -67,12 +67,12 @@ const made = (what: string) => () => ({ outcome: what === 'job' ? 'uploaded' : '
 const ofJob = [`${parsingJobId(id)} cancel by agent-4`];
 
 test.each<[string, string, () => unknown, object, string[]]>([
-  ['is cancelled', 'kitOrder', () => ({ phase: 'cancelled' }), { fate: 'cancelled' }, []],
+  ['is cancelled', 'kitOrder', () => ({ outcome: 'cancelled' }), { fate: 'cancelled' }, []],
   [
     'has another kit under way',
     'kitOrder',
     () => ({ phase: 'in_transit_to_customer' }),
-    { fate: 'not_cancelled', reason: 'AnotherKitUnderWay' },
+    { fate: 'not_cancelled', reason: 'OrderGoesOn' },
     [],
   ],
   ['is no longer followed', 'parsingJob', () => ({}), { fate: 'cancelled', reason: 'NoLongerFollowed' }, []],
@@ -89,7 +89,7 @@ test.each<[string, string, () => unknown, object, string[]]>([
   ],
   ['has no such command', 'deleteUser', gone, { fate: 'not_cancelled', reason: 'NoCancelCommand' }, []],
 ])('work that %s (%s)', async (_what, name, answer, fate, then) => {
-  const { temporal, sent } = temporalWith([], { work: answer, [kitOrderId(id)]: () => ({ phase: 'cancelled' }) });
+  const { temporal, sent } = temporalWith([], { work: answer, [kitOrderId(id)]: () => ({ outcome: 'cancelled' }) });
   const activities = runningWorkActivities({ temporal, target: 'off' });
   expect(await activities.cancelWork({ workflowId: 'work', name, by: 'agent-4' })).toEqual(fate);
   expect(sent.slice(0, 1)).toEqual(name === 'deleteUser' ? [] : ['work cancel by agent-4']);
