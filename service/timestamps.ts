@@ -54,3 +54,17 @@ function offsetOf(zone: string | undefined): string {
   const digits = zone.slice(1).replace(':', '').padEnd(4, '0');
   return `${zone.slice(0, 1)}${digits.slice(0, 2)}:${digits.slice(2)}`;
 }
+
+/** Clocks differ: an order that seems slightly older than the first attempt may still come from it. */
+export const clockError = 5 * 60_000;
+
+/**
+ * Clocks differ by moments; what lies further ahead was written by one that is wrong, and counts as received now, or as not said: it would
+ * put off deadlines, and be later than all that is reported after it, for decades.
+ */
+export function isAhead(at: string | undefined, now: number): boolean {
+  return at !== undefined && Date.parse(at) > now + clockError;
+}
+
+/** A time may be a local one without its zone: within a day lie all zones. */
+export const anyZone = 24 * 60 * 60_000;

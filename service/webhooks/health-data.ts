@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { canonicalId } from '../canonical-id.js';
 import { type ConnectionEventReceived, type HealthDataReceived, type SourceRead, sourceOf } from './events.js';
 import * as fields from '../fields.js';
-import { exactUtcInstant, isCalendarDate } from '../timestamps.js';
+import { anyZone, exactUtcInstant, isAhead, isCalendarDate } from '../timestamps.js';
 import { present } from '../json-object.js';
-import { isAhead } from '../../protocol/time.js';
 
 /**
  * The content of an event about a user's health data. Its shape decides what it is, because the list of resources
@@ -123,8 +122,8 @@ function summaryOf({ id, calendar_date: day, date, updated_at: updated }: z.outp
   const days = [day, date].map((text) => text?.slice(0, 10) ?? '');
   const known = days.find(isCalendarDate);
   const stated = updated == null ? undefined : exactUtcInstant(updated);
-  // A wrong clock wrote it. It would hide every later version (docs/internals/lab-service.md).
-  const updatedAt = isAhead(stated, Date.now()) ? undefined : stated;
+  // A wrong clock wrote it, and it would hide every later version. One without its zone may seem up to a day ahead.
+  const updatedAt = isAhead(stated, Date.now() + anyZone) ? undefined : stated;
   return present({ id, day: known, updatedAt });
 }
 
