@@ -142,7 +142,8 @@ export function isEndKnown(
   const [at = from, ...more] = [last?.at, updatedAt].filter((time) => time !== undefined);
   if (run === undefined) {
     // Nothing else heals a critical result whose alarm was lost: its order need not have an event for it.
-    const times = isCritical(interpretation) ? [at, ...more] : [at];
+    const told = more.filter((time) => !isAhead(time, Date.now()));
+    const times = isCritical(interpretation) ? [at, ...told] : [at];
     return times.every((time) => Date.parse(time) <= Date.parse(from) - assumedBackdating);
   }
   switch (run.ended) {

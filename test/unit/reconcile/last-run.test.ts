@@ -17,6 +17,7 @@ test.each([
 
 test.each([
   [false, 'was updated in the range', order],
+  [true, 'says that it was updated in the future', { ...order, updatedAt: '2062-01-01T00:00:00.000Z' }],
   [true, 'was not updated for weeks', { ...order, updatedAt: '2026-02-10T13:00:00.000Z' }],
 ])('a critical end of weeks ago, without a run that is retained, is known: %s, if its order %s', (known, _what, of) => {
   const critical = { ...of, interpretation: 'critical' };
