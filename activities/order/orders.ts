@@ -147,8 +147,20 @@ async function registerOrFindRegistered(
   }
 }
 
-async function readShown(service: LabService, ids: readonly string[], options: CallOptions): Promise<Order[]> {
-  const orders = await Promise.all(ids.map((id) => readIfShown(service, id, options)));
+/** @param ids the first is the order that the command is about: another one that the service refuses to show stops nothing */
+async function readShown(
+  service: LabService,
+  [orderId = '', ...others]: readonly string[],
+  options: CallOptions,
+): Promise<Order[]> {
+  const unlessRefused = (error: unknown) => {
+    if (error instanceof ServiceRefused) return undefined;
+    throw error;
+  };
+  const orders = await Promise.all([
+    readIfShown(service, orderId, options),
+    ...others.map((id) => service.orders.get(id, options).catch(unlessRefused)),
+  ]);
   return orders.filter((order) => order !== undefined);
 }
 

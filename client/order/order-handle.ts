@@ -135,11 +135,7 @@ export class KitOrderHandle {
     refuseFaulty('The registration', brokenRulesOf(registerRequestSchema, registration), RegistrationRefused);
     refuseFaulty('The command', optionFaults(options), OrderInvalid);
     const isDone = ({ chain }: OrderState) =>
-      chain.some(
-        (link) =>
-          isSameSample(link.sampleId, registration.sample_id) &&
-          (orderId === undefined || link.orderId === canonicalId(orderId)),
-      );
+      chain.some(({ sampleId }) => isSameSample(sampleId, registration.sample_id));
     return this.command(registerUpdate, { registration, ...whichOf(orderId) }, options, isDone);
   }
 
