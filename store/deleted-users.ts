@@ -88,7 +88,7 @@ export function textsOfIds(ids: readonly string[]): string[] {
 
 /** The same of the product's own id of a user. */
 export function textsOfReference(clientUserId: string | undefined): string[] {
-  return clientUserId === undefined ? [] : textsOf(clientUserId, ['client_user_id']);
+  return clientUserId ? textsOf(clientUserId, ['client_user_id']) : [];
 }
 
 /** The rows that name the user, tombstone excepted. */

@@ -188,10 +188,18 @@ async function publicKey(
   receiptKey: KeyObject | undefined,
   isNeeded: boolean,
 ): Promise<KeyObject | string> {
-  if (file !== undefined) return textOf(file);
+  if (file !== undefined) return publicKeyIn(await textOf(file), file);
   if (receiptKey) return createPublicKey(receiptKey);
   if (isNeeded) throw new UsageError('To verify what was signed, give the public key as --key, or set RECEIPT_KEY');
   return '';
+}
+
+function publicKeyIn(text: string, file: string): KeyObject {
+  try {
+    return createPublicKey(text);
+  } catch (error) {
+    throw new UsageError(`The file ${file} has no public key`, { cause: error });
+  }
 }
 
 /** @throws StartFailed if it is not signed */

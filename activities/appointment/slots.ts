@@ -76,7 +76,7 @@ async function availabilityFor(
 }
 
 function notAtHome(field: string): ApplicationFailure {
-  const message = 'is only for an order with a walk-in: leave it out';
+  const message = 'is only for a service-centre visit: leave it out';
   return ApplicationFailure.nonRetryable(`${field} ${message}`, 'InvalidCommand', { fields: [{ field, message }] });
 }
 

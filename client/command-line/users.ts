@@ -151,7 +151,9 @@ async function deletionOf(
 
 /** A reference of the product may name a person, so it does not stand on the command line, which others of the machine see. */
 async function referenceIn({ terminal }: CommandLine, path: string | undefined): Promise<string | undefined> {
-  return path === undefined ? undefined : (await readText(terminal, path)).trim();
+  const reference = path === undefined ? undefined : (await readText(terminal, path)).trim();
+  if (reference === '') throw new UsageError('The file of --client-user-id-file is empty');
+  return reference;
 }
 
 function deletionText(state: DeletionState): string {

@@ -70,7 +70,7 @@ function withoutKeys(inputs: readonly Payload[][], workers: Workers): Verdict {
   }
   return warning(
     'Payloads are not encrypted: anyone who can read the namespace can read the addresses in its histories.',
-    'Set LABOPS_ENCRYPTION_KEYS everywhere (docs/operations.md, Encryption).',
+    'Set LABOPS_ENCRYPTION_KEYS everywhere (docs/operations.md, Changing keys).',
   );
 }
 
