@@ -76,8 +76,8 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
 }
 
 async function exportUser(commandLine: CommandLine, userId: string, path: string | undefined): Promise<void> {
-  const clientUserId = await referenceIn(commandLine, path);
   const databaseUrl = readDatabaseUrl();
+  const clientUserId = await referenceIn(commandLine, path);
   const database = databaseUrl === undefined ? undefined : await healthDataIn(databaseUrl);
   let lines = 0;
   const print = (line: object): void => {

@@ -131,7 +131,7 @@ spec:
   # The variables of a Service named ingress would be settings of ours, such as INGRESS_PORT.
   enableServiceLinks: false
   {{- if .ports }}
-  # The process exits five seconds after its grace; the ingress answers for a while before that.
+  # The process exits at most eight seconds after its grace; the ingress answers for a while before that.
   terminationGracePeriodSeconds: {{ add $grace 10 ($settings.INGRESS_DRAIN_SECONDS | default 0) }}
   topologySpreadConstraints:
     - maxSkew: 1
