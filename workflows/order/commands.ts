@@ -59,11 +59,11 @@ export function registration(run: KitOrderRun, given: RegisterCommand): CheckedC
     const fields = [{ field: 'sample_id', message: 'must be a string' }];
     throw refuse('RegistrationRefused', 'sample_id must be a string', { fields });
   }
-  const isRegistered = (orderId: string) => isSameSample(registeredAs(chain, orderId), sampleId);
-  const orderId = commandedOrder(run, given, () => chain.orders.find((order) => isRegistered(order.orderId))?.orderId);
+  const orderId = commandedOrder(run, given);
   return {
     orderId,
-    isDone: () => chain.orders.some((order) => isRegistered(order.orderId)),
+    // A repeated one finds its kit wherever the service has registered it.
+    isDone: () => chain.orders.some((order) => isSameSample(registeredAs(chain, order.orderId), sampleId)),
     work: () => register(run, orderId, given.registration),
     decided: { ...actorOf(given), status: 'kit_registered' },
   };
@@ -118,16 +118,12 @@ export function resolution(run: KitOrderRun, given: ResolveProblemCommand): Chec
   };
 }
 
-/** The order that a command names, else the one that it is known by, else the current one. */
-function commandedOrder(
-  run: KitOrderRun,
-  given: { orderId?: unknown } | undefined,
-  knownBy = (): string | undefined => undefined,
-): string {
+/** The order that a command names, else the current one. */
+function commandedOrder(run: KitOrderRun, given: { orderId?: unknown } | undefined): string {
   requireNoOtherRoot(run.forwardsTo);
   if (run.chain.orders.length === 0) throw refuse('OrderNotFound', 'No order was reported to this workflow yet');
   const named: unknown = given?.orderId;
-  return typeof named === 'string' ? canonicalId(named) : (knownBy() ?? currentOrder(run.chain).orderId);
+  return typeof named === 'string' ? canonicalId(named) : currentOrder(run.chain).orderId;
 }
 
 /** The current order may be another one by the time that the command is repeated. */
