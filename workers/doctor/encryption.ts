@@ -70,7 +70,7 @@ function withoutKeys(inputs: readonly Payload[][], workers: Workers): Verdict {
   }
   return warning(
     'Payloads are not encrypted: anyone who can read the namespace can read the addresses in its histories.',
-    'Set LABOPS_ENCRYPTION_KEYS everywhere (docs/operations.md, Changing keys).',
+    'Set LABOPS_ENCRYPTION_KEYS everywhere (docs/operations.md, Encryption).',
   );
 }
 
@@ -142,7 +142,7 @@ export async function encryptionKeys(temporal: Temporal, settings: KeySettings):
   if (days > encryptionKeyDays) {
     return warning(
       `The key "${first?.keyId}" has encrypted for ${days} days, and ENCRYPTION_KEY_DAYS is ${encryptionKeyDays}.`,
-      'Put another key in front (docs/operations.md, Encryption).',
+      'Put another key in front (docs/operations.md, Changing keys).',
     );
   }
   const found = others.map((key) => sentenceOf(key, isComplete)).join(' ');
