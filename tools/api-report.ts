@@ -15,6 +15,9 @@ export async function apiReports(projectFolder: string): Promise<[path: string, 
       '-p',
       join(projectFolder, 'client/tsconfig.json'),
       '--emitDeclarationOnly',
+      // Each checker of several works out the same types again.
+      '--checkers',
+      '1',
       '--outDir',
       folder,
     ];
