@@ -28,7 +28,7 @@ export class Life {
   readonly events: string[] = [];
   /** `24h readAppointment`. */
   readonly calls: string[] = [];
-  private readonly calledAt: { name: string; seconds: number }[] = [];
+  private readonly calledWith: { name: string; seconds: number; argument: unknown }[] = [];
   readonly run: Run;
   answers: Answers;
   private readonly startedAt: number;
@@ -93,7 +93,12 @@ export class Life {
 
   /** When an activity was called, in seconds since the start. */
   secondsOf(activity: string): number[] {
-    return this.calledAt.filter(({ name }) => name === activity).map(({ seconds }) => seconds);
+    return this.calledWith.filter(({ name }) => name === activity).map(({ seconds }) => seconds);
+  }
+
+  /** What these activities were called with, each time. */
+  argumentsOf(...activities: string[]): unknown[] {
+    return this.calledWith.filter(({ name }) => activities.includes(name)).map(({ argument }) => argument);
   }
 
   private answerTo(call: ActivityCall): Answer {
@@ -105,7 +110,7 @@ export class Life {
       return { value: { delivered: notifications.map(({ id }) => id), refused: [], handedOver: false } };
     }
     this.calls.push(this.timed(name));
-    this.calledAt.push({ name, seconds: (this.run.now - this.startedAt) / 1000 });
+    this.calledWith.push({ name, seconds: (this.run.now - this.startedAt) / 1000, argument });
     const given = this.answers[name];
     const answer =
       typeof given === 'function'

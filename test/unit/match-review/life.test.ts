@@ -28,27 +28,15 @@ async function report(
 }
 
 const stateOf = async ({ run }: Life) => (await run.query('state')) as MatchReviewState;
+const sentOf = (review: Life) => review.argumentsOf('decideMatchReview');
 const readsOf = (review: Life) => review.secondsOf('readMatchReview');
 const decisionsOf = (review: Life) => review.secondsOf('decideMatchReview');
 const refusalOf = async (reply: Promise<unknown>) => ((await reply) as { refused?: string } | undefined)?.refused;
 const at = (span: number) => new Date(start + span).toISOString();
 
-/** Every decision as it was sent; each answer in turn, and the last one again. */
-function deciding(...answers: unknown[]): { sent: unknown[]; decideMatchReview: unknown } {
-  const sent: unknown[] = [];
-  const next = inTurn(...answers);
-  const decideMatchReview = (_now: number, decision: unknown) => {
-    sent.push(decision);
-    return next();
-  };
-  return { sent, decideMatchReview };
-}
-
 /** A review whose decisions get these answers in turn, the last of them again and again. */
-async function reviewDeciding(answers: unknown[], others: Answers = {}): Promise<{ sent: unknown[]; review: Life }> {
-  const { sent, decideMatchReview } = deciding(...answers);
-  return { sent, review: await life(item(), { decideMatchReview, ...others }) };
-}
+const reviewDeciding = (answers: unknown[], others: Answers = {}) =>
+  life(item(), { decideMatchReview: inTurn(...answers), ...others });
 
 const lost = { failure: { type: 'AnswerLost' } };
 const ours = (of?: MatchReviewSnapshot) => ({ ...shown(of), isOurs: true });
@@ -245,10 +233,7 @@ describe('what is there already', () => {
 
 describe('a decision', () => {
   test('to accept gives the result to its order, whose workflow is notified, and ends the review', async () => {
-    const { sent, decideMatchReview } = deciding(gaveOrder);
-    const forwarded: unknown[] = [];
-    const forwardOrder = (_now: number, given: unknown) => void forwarded.push(given);
-    const review = await life(item(), { decideMatchReview, forwardOrder });
+    const review = await reviewDeciding([gaveOrder]);
     const reply = await review.update('accept', { orderId, userId, note: 'same birth date' });
     expect(reply).toMatchObject({
       value: {
@@ -256,10 +241,10 @@ describe('a decision', () => {
         decision: { action: 'accept', orderId, userId },
       },
     });
-    expect(sent).toEqual([
+    expect(sentOf(review)).toEqual([
       { action: 'accept', orderId, userId, note: 'same birth date', rawResultId, mayBeOurs: false },
     ]);
-    expect(forwarded).toEqual([{ snapshot: order, rootOrderId: orderId }]);
+    expect(review.argumentsOf('forwardOrder')).toEqual([{ snapshot: order, rootOrderId: orderId }]);
     expect(review.run.shown.details).toContain('Decided: accept');
     // A deletion of the user finds the review by it.
     expect(review.run.shown.attributes).toMatchObject({ LabUserId: userId });
@@ -273,51 +258,50 @@ describe('a decision', () => {
 
   test('to reject ends the review, also if the service does not say by whom', async () => {
     for (const decided of [rejected, over({}), over({ resolvedOrderId: orderId })]) {
-      const { sent, review } = await reviewDeciding([ours(decided)]);
+      const review = await reviewDeciding([ours(decided)]);
       expect(await review.update('reject')).toMatchObject({ value: { phase: 'rejected' } });
-      expect(sent).toEqual([{ action: 'reject', rawResultId, mayBeOurs: false }]);
+      expect(sentOf(review)).toEqual([{ action: 'reject', rawResultId, mayBeOurs: false }]);
       expect(review.events.slice(3)).toEqual(['0h match_review.ended rejected', '0h completed']);
       expect(review.calls).not.toContain('0h forwardOrder');
     }
   });
 
   test('to leave it to the service’s staff waits for them, and the same decision twice is one', async () => {
-    const { sent, review } = await reviewDeciding([{ item: withStaff, isOurs: true }]);
+    const review = await reviewDeciding([{ item: withStaff, isOurs: true }]);
     for (let time = 0; time < 2; time += 1) {
       expect(await review.update('markUnsure')).toMatchObject({ value: { phase: 'with_service' } });
     }
-    expect(sent).toHaveLength(1);
+    expect(sentOf(review)).toHaveLength(1);
     expect(await review.update('reject')).toMatchObject({ value: { phase: 'with_service' } });
-    expect(sent).toHaveLength(2);
+    expect(sentOf(review)).toHaveLength(2);
   });
 
   test('that was made before is answered at once, also while another one is in doubt', async () => {
-    const { sent, review } = await reviewDeciding([ours(withStaff), lost], { readMatchReview: shown(withStaff) });
+    const review = await reviewDeciding([ours(withStaff), lost], { readMatchReview: shown(withStaff) });
     await review.update('markUnsure');
     await review.update('reject');
     expect(await review.update('markUnsure')).toMatchObject({ value: { decision: { action: 'unsure' } } });
-    expect(sent).toHaveLength(2);
+    expect(sentOf(review)).toHaveLength(2);
   });
 
   test('on a review that was never read says nothing of its status', async () => {
-    const { review } = await reviewDeciding([gaveOrder], { identifyMatchReview: { notifies: true } });
+    const review = await reviewDeciding([gaveOrder], { identifyMatchReview: { notifies: true } });
     const reply = await review.update('accept');
     expect(reply).toMatchObject({ value: { phase: 'accepted' } });
     expect(reply).not.toHaveProperty('value.status');
   });
 
   test('that was made twice at once is one; another order or user is another', async () => {
-    const { sent, decideMatchReview } = deciding(gaveOrder);
     const review = await life(item(), { decideMatchReview: silent, notify: unavailable });
     const same = { orderId: orderId.toUpperCase(), note: 'another' };
     for (const given of [{ orderId }, same, { orderId: 'order-2' }, { orderId, userId }, {}]) {
       await review.update('accept', given);
     }
-    await review.given({ decideMatchReview });
+    await review.given({ decideMatchReview: gaveOrder });
     const others = review.run.replies.slice(2).map(({ refused }) => refused);
     expect(review.run.replies.slice(0, 2)).toMatchObject(Array(2).fill({ value: { phase: 'accepted' } }));
     expect(others).toEqual(Array(3).fill('ReviewEnded'));
-    expect(sent).toHaveLength(1);
+    expect(sentOf(review)).toHaveLength(1);
     // The end is not announced yet: these are refused before they are in the history, or answered as before.
     expect(await review.update('accept', { orderId })).toMatchObject({ value: { phase: 'accepted' } });
     expect(await refusalOf(review.update('reject'))).toBe('ReviewEnded');
@@ -334,33 +318,33 @@ describe('a decision', () => {
     ['reject', { orderId }],
     ['markUnsure', { userId }],
   ])('that is wrong is refused before it is in the history: %s %j', async (name, given) => {
-    const { sent, review } = await reviewDeciding([gaveOrder]);
+    const review = await reviewDeciding([gaveOrder]);
     expect(await refusalOf(review.update(name, given))).toBe('InvalidCommand');
     expect(review.run.refusals).toMatchObject([{ fields: [{ field: Object.keys(given)[0] }] }]);
     expect(review.run.accepted).toEqual([]);
-    expect(sent).toEqual([]);
+    expect(sentOf(review)).toEqual([]);
   });
 
   test('may have a note of five thousand characters', async () => {
     const note = '𝔸'.repeat(5000);
-    const { sent, review } = await reviewDeciding([gaveOrder]);
+    const review = await reviewDeciding([gaveOrder]);
     await review.update('accept', { note });
-    expect(sent).toMatchObject([{ note }]);
+    expect(sentOf(review)).toMatchObject([{ note }]);
   });
 
   test('to leave it to the staff is not one to reject, whatever they have made of it by then', async () => {
-    const { review } = await reviewDeciding([ours(over({}))]);
+    const review = await reviewDeciding([ours(over({}))]);
     expect(await review.update('markUnsure')).toMatchObject({ value: { phase: 'resolved' } });
   });
 
   test('to reject what somebody else has accepted is refused', async () => {
-    const { review } = await reviewDeciding([theirs(accepted)], { readOrder: order });
+    const review = await reviewDeciding([theirs(accepted)], { readOrder: order });
     expect(await refusalOf(review.update('reject'))).toBe('ReviewEnded');
     expect(review.run.end).toMatchObject({ result: { phase: 'accepted' } });
   });
 
   test('that somebody else has made already is refused, and what is shown is what there is', async () => {
-    const { review } = await reviewDeciding([theirs(rejected)]);
+    const review = await reviewDeciding([theirs(rejected)]);
     expect(await refusalOf(review.update('accept'))).toBe('ReviewEnded');
     expect(review.run.refusals).toEqual([{ fields: [], reason: 'rejected' }]);
     expect(review.run.end).toMatchObject({ result: { phase: 'rejected' } });
@@ -378,7 +362,7 @@ describe('a decision', () => {
     ['that the service does not show any more is refused', theirs(), 'gone'],
     ['that is not believed to be open again is refused, too late', theirs(withStaff), 'unknown', endedBefore],
   ])('on a review %s', async (_what, answer, reason, answers) => {
-    const { review } = await reviewDeciding([answer], answers);
+    const review = await reviewDeciding([answer], answers);
     expect(await refusalOf(review.update('reject'))).toBe('ReviewEnded');
     expect(review.run.refusals).toEqual([{ fields: [], reason }]);
     expect(readsOf(review)).toEqual(answers ? [] : [0]);
@@ -386,7 +370,7 @@ describe('a decision', () => {
 
   test('that the service refuses is not in doubt, and shows that it knows something else: it is read', async () => {
     const refusal = { failure: { type: 'ActionNotAllowed' } };
-    const { review } = await reviewDeciding([refusal], { readMatchReview: shown(withStaff) });
+    const review = await reviewDeciding([refusal], { readMatchReview: shown(withStaff) });
     expect(await refusalOf(review.update('accept'))).toBe('ActionNotAllowed');
     expect(readsOf(review)).toEqual([0]);
     expect(await stateOf(review)).toMatchObject({ phase: 'with_service' });
@@ -394,13 +378,13 @@ describe('a decision', () => {
   });
 
   test('on a review whose end an earlier run announced shows that it is open again', async () => {
-    const { review } = await reviewDeciding([ours(rejected)], endedBefore);
+    const review = await reviewDeciding([ours(rejected)], endedBefore);
     await review.update('reject');
     expect(review.announced.at(-1)?.id).toBe(`${rawResultId}/rejected.2/ended`);
   });
 
   test('that is answered ends the silence: what follows does not wait for the next poll', async () => {
-    const { review } = await reviewDeciding([gaveOrder], { readMatchReview: unavailable });
+    const review = await reviewDeciding([gaveOrder], { readMatchReview: unavailable });
     await remark(review);
     await review.update('accept');
     expect(review.events.at(-1)).toBe('0h completed');
@@ -414,7 +398,7 @@ describe('a decision that is not answered', () => {
     ['ServiceUnavailable', unavailable],
     ['CommandTimedOut', { failure: { ended: 'worker_lost' } }],
   ])('(%s) is read at once, and once more when the service cannot be at work any more', async (type, failure) => {
-    const { review } = await reviewDeciding([failure]);
+    const review = await reviewDeciding([failure]);
     expect(await refusalOf(review.update('reject'))).toBe(type);
     expect(review.run.shown.details).toContain('was not answered');
     expect(readsOf(review)).toEqual([0]);
@@ -424,44 +408,44 @@ describe('a decision that is not answered', () => {
   });
 
   test('holds up the next one until then, and is sent again as one that may be ours', async () => {
-    const { sent, review } = await reviewDeciding([lost, ours(rejected)]);
+    const review = await reviewDeciding([lost, ours(rejected)]);
     await review.update('reject');
     await review.given({ readMatchReview: unavailable }, 10 / 3600);
     await review.update('reject');
     await review.until(0.01);
     expect(decisionsOf(review)).toEqual([0, 35]);
     expect(readsOf(review)).toEqual([0, 35]);
-    expect(sent).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: true }]);
+    expect(sentOf(review)).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: true }]);
     expect(review.run.replies.at(-1)).toMatchObject({ value: { phase: 'rejected' } });
   });
 
   test('may be ours only if the next is the same, and only while that is not known', async () => {
     const another = await reviewDeciding([lost, gaveOrder]);
-    await another.review.update('reject');
-    await another.review.given({ readMatchReview: unavailable });
-    await another.review.update('accept');
-    await another.review.until(0.01);
-    expect(another.sent).toMatchObject([{ action: 'reject' }, { action: 'accept', mayBeOurs: false }]);
-    const { sent, review } = await reviewDeciding([lost, ours(rejected)]);
+    await another.update('reject');
+    await another.given({ readMatchReview: unavailable });
+    await another.update('accept');
+    await another.until(0.01);
+    expect(sentOf(another)).toMatchObject([{ action: 'reject' }, { action: 'accept', mayBeOurs: false }]);
+    const review = await reviewDeciding([lost, ours(rejected)]);
     await review.update('reject');
     await review.until(0.02);
     expect(readsOf(review)).toEqual([0, 35]);
     await review.update('reject');
-    expect(sent).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: false }]);
+    expect(sentOf(review)).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: false }]);
   });
 
   test('is not ours once the service shows that it did not happen', async () => {
-    const { sent, review } = await reviewDeciding([lost, ours(withStaff)]);
+    const review = await reviewDeciding([lost, ours(withStaff)]);
     await review.update('markUnsure');
     await review.update('markUnsure');
     await review.until(0.01);
-    expect(sent).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: false }]);
+    expect(sentOf(review)).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: false }]);
     const before = readsOf(review).length;
     expect(readsOf(await review.given({ readMatchReview: shown(withStaff) }, 0.9))).toHaveLength(before);
   });
 
   test('is in doubt no longer once another one is answered', async () => {
-    const { review } = await reviewDeciding([lost, ours(withStaff)]);
+    const review = await reviewDeciding([lost, ours(withStaff)]);
     await review.update('markUnsure');
     await review.given({ readMatchReview: unavailable });
     await review.update('markUnsure');
@@ -469,30 +453,30 @@ describe('a decision that is not answered', () => {
   });
 
   test('may be ours while the service does not show the review', async () => {
-    const { sent, review } = await reviewDeciding([lost, gaveOrder]);
+    const review = await reviewDeciding([lost, gaveOrder]);
     await review.update('reject');
     await review.given({ readMatchReview: shown() });
     await review.update('reject');
     await review.until(0.01);
-    expect(sent).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: true }]);
+    expect(sentOf(review)).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: true }]);
   });
 
   test.each<[string, MatchReviewSnapshot, object, object | undefined]>([
     ['was carried out is not sent again', accepted, { value: { phase: 'accepted' } }, { action: 'accept', orderId }],
     ['was overtaken by somebody else is refused', rejected, { refused: 'ReviewEnded' }, undefined],
   ])('and %s', async (_what, after, reply, decision) => {
-    const { sent, review } = await reviewDeciding([lost], { readOrder: order });
+    const review = await reviewDeciding([lost], { readOrder: order });
     await review.update('accept', { orderId });
     await review.given({ readMatchReview: shown(after) });
     await review.update('accept', { orderId });
     await review.until(0.01);
-    expect(sent).toHaveLength(1);
+    expect(sentOf(review)).toHaveLength(1);
     expect(review.run.replies.at(-1)).toMatchObject(reply);
     expect((review.run.end as { result?: { decision?: object } }).result?.decision).toEqual(decision);
   });
 
   test('is asked about later if the service is silent, and in doubt until it has answered', async () => {
-    const { review } = await reviewDeciding([lost], { readMatchReview: unavailable });
+    const review = await reviewDeciding([lost], { readMatchReview: unavailable });
     await review.update('reject');
     await review.until(1.5);
     await review.given({ readMatchReview: shown(over({})) }, 10);
@@ -503,7 +487,7 @@ describe('a decision that is not answered', () => {
 
   /** The service shows that a decision without an answer gave the result to an order, which is read. */
   async function acceptedFor(readOrder: unknown): Promise<Life> {
-    const { review } = await reviewDeciding([lost], { readOrder });
+    const review = await reviewDeciding([lost], { readOrder });
     await review.update('accept', { orderId });
     return review.given({ readMatchReview: shown({ ...accepted, resolvedOrderId: 'order-2' }) }, 0.01);
   }
@@ -516,11 +500,9 @@ describe('a decision that is not answered', () => {
   ])(
     'to accept is carried out if the result was given to an order that was made again for that one%s',
     async (_, of) => {
-      const read: unknown[] = [];
-      const readOrder = (_now: number, id: unknown) => (read.push(id), of);
-      const { run } = await acceptedFor(readOrder);
-      expect(read[0]).toBe('order-2');
-      expect(run.end).toMatchObject({ result: { decision: { action: 'accept', orderId } } });
+      const review = await acceptedFor(of);
+      expect(review.argumentsOf('readOrder')[0]).toBe('order-2');
+      expect(review.run.end).toMatchObject({ result: { decision: { action: 'accept', orderId } } });
       expect((await acceptedFor(silent)).run.calls).toMatchObject([{ call: { name: 'readOrder' } }]);
     },
   );
@@ -535,7 +517,7 @@ describe('a decision that is not answered', () => {
   );
 
   test('is in doubt as well if nobody has ever reported or shown the review', async () => {
-    const answers = { identifyMatchReview: found(), readMatchReview: shown(), ...deciding(lost) };
+    const answers = { identifyMatchReview: found(), readMatchReview: shown(), decideMatchReview: lost };
     const review = await new Life(opening, answers).start({ rawResultId, policy }, { name: 'reviewRequested' });
     await review.update('reject');
     expect(review.events).toEqual([]);
@@ -543,7 +525,7 @@ describe('a decision that is not answered', () => {
   });
 
   test('counts as carried out by what a webhook reported if the service does not show the review', async () => {
-    const { review } = await reviewDeciding([lost]);
+    const review = await reviewDeciding([lost]);
     await review.update('reject');
     await review.given({ readMatchReview: shown() });
     await review.signal('matchReviewReported', reported('resolved', { resolutionAction: 'rejected' }).argument);
@@ -553,23 +535,21 @@ describe('a decision that is not answered', () => {
 
 test('a decision after another one that is not answered is in doubt as long as the first one would be, and may be ours when it is repeated', async () => {
   const decisions = [ours(withStaff), lost, ours(rejected)];
-  const { sent, review } = await reviewDeciding(decisions, { readMatchReview: shown(withStaff) });
+  const review = await reviewDeciding(decisions, { readMatchReview: shown(withStaff) });
   await review.update('markUnsure');
   await review.update('reject');
   await review.given({ readMatchReview: unavailable });
   await review.update('reject');
   await review.until(0.01);
   expect(decisionsOf(review)).toEqual([0, 0, 35]);
-  expect(sent.at(-1)).toMatchObject({ action: 'reject', mayBeOurs: true });
+  expect(sentOf(review).at(-1)).toMatchObject({ action: 'reject', mayBeOurs: true });
 });
 
 describe('a review that is over', () => {
   test('brings its order to its workflow, which is read for that', async () => {
-    const forwarded: unknown[] = [];
-    const forwardOrder = (_now: number, given: unknown) => void forwarded.push(given);
-    const review = await life(item(), { readOrder: { ...order, passthrough: 'labops:order-0:r:2' }, forwardOrder });
+    const review = await life(item(), { readOrder: { ...order, passthrough: 'labops:order-0:r:2' } });
     await report(review, accepted);
-    expect(forwarded).toMatchObject([{ rootOrderId: 'order-0' }]);
+    expect(review.argumentsOf('forwardOrder')).toMatchObject([{ rootOrderId: 'order-0' }]);
     expect(review.events.slice(3)).toEqual(['0h match_review.ended accepted', '0h completed']);
   });
 
