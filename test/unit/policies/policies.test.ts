@@ -3,8 +3,8 @@ import { resolvePolicy, type PolicyName } from '../../../protocol/policy/policie
 import { PolicyTooNew } from '../../../protocol/policy/resolution.js';
 import type { Settings } from '../../../protocol/policy/settings.js';
 import { appointmentSettings } from '../../../protocol/appointment/policy.js';
-import { defaultDeletionPolicy, deletionSettings } from '../../../protocol/deletion/policy.js';
-import { defaultLinkPolicy, linkSettings } from '../../../protocol/link/policy.js';
+import { deletionSettings } from '../../../protocol/deletion/policy.js';
+import { linkSettings } from '../../../protocol/link/policy.js';
 import { matchReviewSettings } from '../../../protocol/match-review/policy.js';
 import { orderSettings } from '../../../protocol/order/policy.js';
 import { reportSettings } from '../../../protocol/report/policy.js';
@@ -147,32 +147,6 @@ describe.each(all)('of %j', (of, table) => {
     expect(() => openPolicy(of, later)).toThrow(PolicyTooNew);
   });
 });
-
-const [second, minute, hour] = [1_000, 60_000, 3_600_000];
-const ofLinks = {
-  ...{ version: 2, tokenLife: 10 * minute, passwordWait: day, codeWait: hour, codeReminder: 5 * minute },
-  ...{ totalWait: 3 * day, maxCodeAttempts: 3, maxPasswordAttempts: 5, clockTolerance: minute },
-  ...{ confirmationWait: 2 * minute, notificationDeadline: hour },
-};
-const ofDeletions = {
-  ...{ version: 1, onRunningWork: 'refuse', reminderBefore: day, notificationDeadline: 3 * day, grace: 7 * day },
-};
-
-const given = { passwordWait: '999.5ms', codeWait: '1 sec', totalWait: '10y', maxCodeAttempts: 1 };
-const read = { passwordWait: second, codeWait: second, totalWait: 3652.5 * day, maxCodeAttempts: 1 };
-
-test.each([
-  ['link', defaultLinkPolicy, {}, ofLinks],
-  ['link', defaultLinkPolicy, given, { ...ofLinks, ...read }],
-  ['deletion', defaultDeletionPolicy, {}, ofDeletions],
-  ['deletion', defaultDeletionPolicy, { grace: '60 min' }, { ...ofDeletions, grace: hour }],
-] as const)(
-  'for a %s the documented defaults count beside what is given, in milliseconds',
-  (of, defaults, part, resolved) => {
-    expect(resolvePolicy(of, part)).toEqual(resolved);
-    expect(resolvePolicy(of, { ...defaults, ...part })).toEqual(resolved);
-  },
-);
 
 const span = "must be a duration with its unit, such as '7d' or '36 hours',";
 test.each<[PolicyName, string, unknown[], string]>([

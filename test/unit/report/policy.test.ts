@@ -1,7 +1,5 @@
-import ms from 'ms';
 import { describe, expect, test } from 'vitest';
 import { PolicyInvalid } from '../../../protocol/policy/resolution.js';
-import { defaultReportPolicy } from '../../../protocol/report/policy.js';
 import { uploadOutcomeOf } from '../../../protocol/report/submission-messages.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
@@ -16,12 +14,6 @@ function faultsOf(policy: object): string[] {
 }
 
 describe('a report policy', () => {
-  test('has a default for everything', () => {
-    expect(Object.keys(resolvePolicy('report'))).toEqual([...Object.keys(defaultReportPolicy), 'version']);
-    const { parsingDeadline, reviewDeadline, submissionDeadline } = resolvePolicy('report');
-    expect([parsingDeadline, reviewDeadline, submissionDeadline]).toEqual([ms('1h'), ms('4d'), ms('7d')]);
-  });
-
   test('gives the answer less time than the whole upload', () => {
     expect(faultsOf({ uploadTimeout: '30s', creationTimeout: '30s' })).toEqual([
       'creationTimeout must be shorter than uploadTimeout',
