@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkPolicy } from '../../../protocol/link/policy.js';
-import { Life, silent, unavailable, type Answers } from '../life.js';
+import { inTurn, Life, silent, unavailable, type Answers } from '../life.js';
 import { start } from './links.js';
 import { life, opening, provider, token, userId } from './lives.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
@@ -79,14 +79,6 @@ test('a link that waits for a code has one reminder, which says until when, and 
   expect(announced[1]?.data).toMatchObject({ waitedFor: 'code' });
 });
 
-test('a reported success is confirmed by the connection that the service shows', async () => {
-  const link = await life();
-  await reportResult(link, success);
-  const { events } = await link.given(connects, 1);
-  expect(events).toEqual(['0.001h link.ended connected', '0.001h completed']);
-  expect(endOf(link)).toMatchObject({ outcome: 'connected', connectedAt: connection.createdAt });
-});
-
 test('a webhook’s connection is looked for like a success, and a link without one goes on', async () => {
   const link = await life();
   await link.until(1);
@@ -113,36 +105,26 @@ describe('a link that is requested', () => {
   });
 
   test('names its provider and its page to the service, and asks for the connections before it only if the user chooses', async () => {
-    const made: unknown[] = [];
-    const sought: unknown[] = [];
-    const answers: Answers = {
-      createLinkToken: (_now: number, link: unknown) => {
-        made.push(link);
-        return { ...token, ...(made.length === 2 && { connections: [{ slug: 'fitbit' }] }) };
-      },
-      findConnection: (_now: number, query: unknown) => {
-        sought.push(query);
-        return { found: 'none', notifies: true };
-      },
-    };
+    const createLinkToken = inTurn({ ...token, connections: [{ slug: 'fitbit' }] }, token);
+    const answers = { createLinkToken, findConnection: { found: 'none', notifies: true } };
     const page = {
       ...{ redirectUrl: 'https://product.example/', filterOnProviders: ['oura', 'fitbit'] },
       ...{ onError: 'redirect', onClose: 'redirect' },
     };
-    await life({}, answers);
+    expect((await life()).argumentsOf('createLinkToken')).toEqual([{ userId, provider }]);
     const any = await new Life(opening(`link-provider/${userId}/any`), answers).start({ userId, ...page, policy });
     await request(any);
     await any.until(23);
     await request(any);
-    expect(made).toEqual([
-      { userId, provider },
+    expect(any.argumentsOf('createLinkToken')).toEqual([
       { userId, readsConnections: true, ...page },
       { userId, ...page },
     ]);
     expect(await submit(any)).toEqual({ name: 'submitMfaCode', refused: 'InvalidCommand' });
     await any.signal('connectionReported');
     const since = start - 60_000;
-    expect(sought).toEqual([{ userId, oneOf: ['oura', 'fitbit'], except: [{ slug: 'fitbit' }], since }]);
+    const query = { userId, oneOf: ['oura', 'fitbit'], except: [{ slug: 'fitbit' }], since };
+    expect(any.argumentsOf('findConnection')).toEqual([query]);
     any.answers['findConnection'] = { ...found('2026-03-02T10:00:00.000Z'), slug: 'fitbit' };
     await any.signal('connectionReported');
     expect(endOf(any)).toMatchObject({ provider: 'any', chosenProvider: 'fitbit', outcome: 'connected' });
@@ -456,16 +438,12 @@ describe('a code', () => {
   });
 
   test('is sent as the person typed it, without blanks around it, with what tells the link’s own connection', async () => {
-    const sent: unknown[] = [];
-    const completeMfa = (_now: number, given: unknown) => {
-      sent.push(given);
-      return { report: success, connection };
-    };
-    const link = await asked({}, { completeMfa });
+    const link = await asked({}, { completeMfa: { report: success, connection } });
     const reply = await submit(link, ' 12-34 56 ');
     expect(reply).toMatchObject({ value: { outcome: 'connected', state: { phase: 'connected' } } });
     const query = { userId, sourceSlug: 'oura', since: start - 60_000 };
-    expect(sent).toEqual([{ ...query, provider, linkToken: 'token', code: '12-34 56' }]);
+    const handedOn = { ...query, provider, linkToken: 'token', code: '12-34 56' };
+    expect(link.argumentsOf('completeMfa')).toEqual([handedOn]);
     expect(link.calls).toEqual(['0h createLinkToken', '0h completeMfa']);
     expect(endOf(link)).toMatchObject({ outcome: 'connected', connectedAt: connection.createdAt });
   });
@@ -516,13 +494,6 @@ describe('a code', () => {
 });
 
 describe('a link that is cancelled', () => {
-  test('by a command ends at once, and asks the service for nothing', async () => {
-    const link = await life();
-    expect(await link.update('cancel')).toMatchObject({ value: { phase: 'cancelled', outcome: 'cancelled' } });
-    expect(link.calls).toHaveLength(1);
-    expect(link.events).toEqual(['0h link.ended cancelled', '0h completed']);
-  });
-
   test('twice at once ends once', async () => {
     const link = await life({}, { findConnection: silent });
     await link.signal('connectionReported');

@@ -1,17 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LinkReport } from '../../../protocol/link/link-report.js';
-import {
-  receiveResult,
-  giveToken,
-  openLink,
-  raise,
-  type Link,
-  end,
-  endUnlessConnected,
-} from '../../../workflows/link/link.js';
+import { receiveResult, openLink, raise, type Link, end, endUnlessConnected } from '../../../workflows/link/link.js';
 import { caseFileOf, codeAnswerOf, resultOf, stateOf } from '../../../workflows/link/view.js';
-import { asked, claimed, handedOut, held, hour, looked, minute, opened, start } from './links.js';
+import { asked, claimed, handedOut, hour, looked, minute, opened, start } from './links.js';
 
 const at = (span: number) => new Date(start + span).toISOString();
 const fileOf = (link: Link) => caseFileOf(stateOf(link));
@@ -60,48 +52,9 @@ describe('the state', () => {
     }
     expect(fileOf(asked()), 'nor the hint').not.toMatch(/23/);
   });
-
-  test('waits for nothing any more once it has ended', () => {
-    expect(stateOf(expired())).toMatchObject({ phase: 'expired', outcome: 'expired', waitedFor: 'code' });
-    for (const gone of ['until', 'mfa']) expect(stateOf(expired())).not.toHaveProperty(gone);
-  });
-});
-
-describe('the answer to a code', () => {
-  test.each<[string, LinkReport, object]>([
-    ['wrong_code', error('incorrect_mfa_code'), { attemptsLeft: 2, errorType: 'incorrect_mfa_code' }],
-    ['asked_again', asksForCode, { attemptsLeft: 3 }],
-    ['confirming', { state: 'success' }, {}],
-    ['ask_credentials_again', error('provider_api_error'), { errorType: 'provider_api_error' }],
-    ['start_over', error('token_expired'), { errorType: 'token_expired' }],
-    ['start_over', error('error_of_next_year'), { errorType: 'error_of_next_year' }],
-    ['start_over', { state: 'error' }, { errorType: 'unrecognised' }],
-    ['start_over', { state: 'state_of_next_year' }, { errorType: 'state_of_next_year' }],
-  ])('is %s after %j', (outcome, report, more) => {
-    const link = answered(report);
-    expect(codeAnswerOf(link)).toEqual({ attemptsLeft: 3, ...more, outcome, state: stateOf(link) });
-  });
-
-  test.each(['incorrect_mfa_code', 'token_consumed', 'provider_api_error'])(
-    'is confirming while a success may still show, whatever was received since: %s',
-    (errorType) => expect(codeAnswerOf(answered(error(errorType), claimed())).outcome).toBe('confirming'),
-  );
-
-  test('has nothing of what was advised before a new token', () => {
-    const link = answered(error('token_expired'));
-    giveToken(link, { ...held, expiresAt: start + hour }, start + 5 * minute);
-    for (const after of [6, 7]) receiveResult(link, asksForCode, start + after * minute);
-    expect(codeAnswerOf(link)).toMatchObject({ outcome: 'asked_again' });
-  });
 });
 
 describe('the result', () => {
-  test('names the connection’s own time', () => {
-    const link = connected();
-    expect(resultOf(link)).toEqual({ ...stateOf(link), connectedAt: at(2 * minute) });
-    expect(resultOf(link)).toMatchObject({ outcome: 'connected', phase: 'connected', timeline: link.journal });
-  });
-
   test('names what went wrong, or what the user did not do', () => {
     const failed = answered(error('unsupported_region'));
     expect(resultOf(failed)).toMatchObject({ outcome: 'failed', errorType: 'unsupported_region' });
