@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DeletionPolicy } from '../../../protocol/deletion/policy.js';
-import { inTurn, Life, silent, unavailable, type Answers } from '../life.js';
+import { inTurn, Life, silent, unavailable } from '../life.js';
 import { begin, opening, requested, start, usual, userId } from './lives.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
@@ -51,14 +51,8 @@ describe('a deletion that nobody undoes', () => {
   });
 
   test('erases health data by both ids of the user, unless the deployment keeps none', async () => {
-    const erased: unknown[] = [];
-    const eraseHealthData = (_now: number, deleted: unknown) => {
-      erased.push(deleted);
-      return 'erased';
-    };
-    const life = await requested({ eraseHealthData });
-    await life.given(gone, 1000);
-    expect(erased).toEqual([{ userId, clientUserId: 'reference-1' }]);
+    const life = await (await requested()).given(gone, 1000);
+    expect(life.argumentsOf('eraseHealthData')).toEqual([{ userId, clientUserId: 'reference-1' }]);
     const without = await requested();
     await without.given({ readUser: { standing: 'scheduled', keepsNoHealthData: true } }, 1000);
     expect(without.calls.slice(4)).toEqual(['168h readUser', '168h findHistories', '168h writeReceipt']);
@@ -76,10 +70,8 @@ describe('a deletion that nobody undoes', () => {
     expect(life.calls.slice(6, 8)).toEqual(['168h findHistories', '168h eraseHistories']);
     expect(life.events.slice(2)).toEqual(['168h user.deleted', '168h user.attention_raised erasure_delayed']);
     expect(await request(life)).toMatchObject({ refused: 'UserUnknown' });
-    const given: unknown[] = [];
-    const eraseHistories = (_now: number, erased: unknown) => given.push(erased);
-    await life.given({ eraseHistories }, 1000);
-    expect(given).toEqual([runs]);
+    await life.given({ eraseHistories: null }, 1000);
+    expect(life.argumentsOf('eraseHistories').at(-1)).toEqual(runs);
     expect(life.events.slice(4)).toEqual(['170.167h user.attention_cleared erasure_delayed', '170.167h completed']);
     expect(resultOf(life)).toMatchObject({ outcome: 'deleted', histories });
     expect(seenOf(life)).toContain('of 1 workflows were erased');
@@ -90,14 +82,11 @@ describe('a deletion that nobody undoes', () => {
   });
 
   test('counts the lab service’s own grace in the receipt from the last request, not from the first', async () => {
-    const given: object[] = [];
-    const writeReceipt = (_now: number, deletion: object) => {
-      given.push(deletion);
-      return {};
-    };
     const delayed = await (await requested({ scheduleDeletion: unavailable })).given({}, 5);
-    await (await delayed.given({ scheduleDeletion: 'accepted' }, 10)).given({ ...gone, writeReceipt }, 1000);
-    expect(given).toEqual([expect.objectContaining({ sentUntil: '2026-03-01T15:01:00.000Z' })]);
+    await (await delayed.given({ scheduleDeletion: 'accepted' }, 10)).given(gone, 1000);
+    expect(delayed.argumentsOf('writeReceipt')).toEqual([
+      expect.objectContaining({ sentUntil: '2026-03-01T15:01:00.000Z' }),
+    ]);
   });
 
   test('has no reminder if no product is notified, its time is the start, or it fell due when the grace was over', async () => {
@@ -170,28 +159,19 @@ describe('the end of a grace that is over before a read can show the deletion', 
 
 describe('an undo', () => {
   test('in the grace restores the user, says what is not restored, and ends the deletion', async () => {
-    const undone: unknown[] = [];
-    const life = await requested({ undoDeletion: (_now: number, deleted: unknown) => void undone.push(deleted) });
+    const life = await requested({ undoDeletion: null });
     await life.until(24);
     const report = { by: 'command', ...restored, lostConnections: ['oura'] };
     expect(await undo(life)).toMatchObject({
       value: { phase: 'undone', undo: { at: '2026-03-02T10:00:00.000Z', ...report } },
     });
-    expect(undone).toEqual([{ userId, clientUserId: 'reference-1', readableAt: start + 35_000 }]);
+    const about = { userId, clientUserId: 'reference-1', readableAt: start + 35_000 };
+    expect(life.argumentsOf('undoDeletion')).toEqual([about]);
     expect(life.calls).toEqual([...begins, '24h undoDeletion']);
     expect(life.events.slice(1)).toEqual(['24h user.deletion_undone', '24h completed']);
     expect(life.announced.at(-1)?.data).toMatchObject({ userId, ...report });
     expect(phaseOf(life)).toBe('undone');
     expect(seenOf(life)).not.toContain('An undo w');
-  });
-
-  test('that is sent twice at once is carried out once, and both callers get the same answer', async () => {
-    const life = await requested({ undoDeletion: silent });
-    await undo(life);
-    await undo(life);
-    await life.given({ undoDeletion: null });
-    expect(life.run.replies.slice(1)).toMatchObject(answersIn('undone', 'undone'));
-    expect(life.calls.filter((call) => call.includes('undo'))).toHaveLength(1);
   });
 
   test('that was accepted in time is carried out, and has its answer when it is sent again, though the grace ends meanwhile', async () => {
@@ -206,39 +186,11 @@ describe('an undo', () => {
     expect(life.events.slice(2)).toEqual(['1.1h user.deletion_undone', '1.1h completed']);
   });
 
-  test('just before the reminder is followed by none, whenever the product can be notified', async () => {
-    const life = await requested();
-    await life.until(144 - 10 / 3600);
-    life.answers['notify'] = silent;
-    await undo(life);
-    life.run.now = start + 144 * 3_600_000 + 5_000;
-    delete life.answers['notify'];
-    await life.settle();
-    expect(life.events.slice(1)).toEqual(['144.001h user.deletion_undone', '144.001h completed']);
-  });
-
-  test('that waits while somebody else restores the user has the answer that it is undone', async () => {
-    const life = await requested();
-    await life.given({ readUser: silent }, 1);
-    await request(life);
-    await undo(life);
-    await life.given(there);
-    expect(life.run.replies.find(({ name }) => name === 'undo')).toMatchObject({ value: { phase: 'undone' } });
-    expect(life.calls).not.toContain('1h undoDeletion');
-  });
-
   test('withdraws the requests before it, too', async () => {
     const life = await requested();
     await request(life);
     await undo(life);
     expect(life.events.slice(1)).toEqual(['0h user.deletion_undone', '0h completed']);
-  });
-
-  test('of a deletion that the service has not accepted for longer than its grace is carried out at once', async () => {
-    const life = await requested({ scheduleDeletion: unavailable }, { grace: '1d', reminderBefore: '1h' });
-    await life.until(24 * 3 + 0.1);
-    expect(await undo(life)).toMatchObject({ value: { phase: 'undone' } });
-    expect(life.calls.at(-1)).toBe('72.1h undoDeletion');
   });
 
   test('that comes again while the product is notified has the answer of the first', async () => {
@@ -306,19 +258,6 @@ describe('an undo', () => {
     await life.given(gone, 1 - 10 / 3600);
     await undo(life);
     expect((await life.until(1000)).calls.slice(5, 7)).toEqual(['1.007h readUser', '1.007h eraseHealthData']);
-  });
-
-  test('is refused before the request is answered, when the grace is over, and when the user is deleted', async () => {
-    const early = new Life(opening, { ...usual, findRunningWork: silent });
-    await early.run.start({ userId, policy: resolvePolicy('deletion') });
-    await early.run.update({ name: 'request', argument: { userId } });
-    expect(await undo(early)).toEqual(refusal('undo', 'GraceNotBegun'));
-    const late = await (await requested()).given(gone);
-    late.run.now = start + 168 * 3_600_000;
-    expect(await undo(late)).toEqual(refusal('undo', 'GraceEnded'));
-    await late.given({ notify: silent }, 168);
-    expect(await undo(late)).toEqual(refusal('undo', 'GraceEnded'));
-    expect(await request(late)).toEqual(refusal('request', 'UserUnknown'));
   });
 
   describe('before anything was sent', () => {
@@ -797,42 +736,11 @@ describe('a request for a deletion that is under way', () => {
     expect(life.run.replies.slice(1)).toMatchObject(answersIn('grace', 'grace'));
   });
 
-  /** A request a second before the end of the grace, whose read ends a second after it. */
-  async function acrossTheEnd(): Promise<Life> {
-    const life = await requested({}, short);
-    await life.given({ readUser: silent }, 1 - 1 / 3600);
-    await request(life);
-    life.run.now = start + 3_601_000;
-    return life;
-  }
-
-  test('whose read ends after the grace begins one new deletion, not two', async () => {
-    const life = await (await acrossTheEnd()).given(there);
-    expect(life.events.slice(2)).toEqual(['1h user.deletion_undone', '1h user.deletion_scheduled']);
-    await undo(life);
-    expect(life.events.slice(4)).toEqual(['1h user.deletion_undone', '1h completed']);
-  });
-
   test('after one that was refused, while the product is notified, is a new one that is not', async () => {
     const [none, kits] = [running(), running(kit)].map((each) => each.findRunningWork);
     const life = await requested({ findRunningWork: inTurn(unavailable, kits, none), notify: silent });
     expect(await request(life)).toMatchObject({ value: { phase: 'grace' } });
     expect(await request(life)).toMatchObject({ value: { phase: 'grace' } });
-  });
-
-  test('after a deletion that was undone, while the product is notified, is a new one, in the same run', async () => {
-    const life = await requested();
-    life.answers['notify'] = silent;
-    await undo(life);
-    await request(life, { clientUserId: 'reference-2' });
-    delete life.answers['notify'];
-    await life.settle();
-    expect(life.run.replies.at(-1)).toMatchObject({ name: 'request', value: { phase: 'grace' } });
-    expect(life.run.end).toBeUndefined();
-    expect(life.events.slice(1)).toEqual(['0h user.deletion_undone', '0h user.deletion_scheduled']);
-    // It has its own reminder and end, of which it is like the one before it.
-    const { events } = await life.given(gone, 1000);
-    expect(events.slice(3)).toEqual(['144h user.deletion_reminder', '168h user.deleted', '168h completed']);
   });
 
   test('after a deletion that somebody else undid waits for nothing of that one', async () => {
@@ -854,15 +762,13 @@ describe('a request for a deletion that is under way', () => {
   });
 
   test('gives its reference to the undo if the first gave none', async () => {
-    const undone: unknown[] = [];
-    const undoDeletion = (_now: number, deleted: unknown) => void undone.push(deleted);
-    for (const first of [{}, { clientUserId: 'reference-1' }]) {
-      const life = new Life(opening, { ...usual, undoDeletion });
-      await begin(life, { userId, policy: resolvePolicy('deletion'), ...first });
+    for (const first of [undefined, 'reference-1']) {
+      const life = new Life(opening, { ...usual, undoDeletion: null });
+      await begin(life, { userId, policy: resolvePolicy('deletion'), clientUserId: first });
       await request(life, { clientUserId: 'reference-2' });
       await undo(life);
+      expect(life.argumentsOf('undoDeletion')).toMatchObject([{ userId, clientUserId: first ?? 'reference-2' }]);
     }
-    expect(undone).toMatchObject(['reference-2', 'reference-1'].map((clientUserId) => ({ userId, clientUserId })));
   });
 });
 
@@ -926,9 +832,9 @@ describe('a history that grows long', () => {
     return (life.run.end as unknown as { input: { carried: { nextIfRestored: object } } }).input;
   }
 
-  async function next(life: Life, answers: Answers = {}): Promise<Life> {
+  async function next(life: Life): Promise<Life> {
     const input = await inputAfter(life);
-    return new Life({ ...opening, now: life.run.now }, { ...life.answers, ...answers }).start(input);
+    return new Life({ ...opening, now: life.run.now }, life.answers).start(input);
   }
 
   test('goes on in the next run, to the same end', async () => {
@@ -944,17 +850,6 @@ describe('a history that grows long', () => {
     const later = { ...carried, nextIfRestored: { ...carried.nextIfRestored, version: 99 } };
     const begun = await new Life(opening, usual).start({ userId, carried: later });
     expect(JSON.stringify(begun.run.end)).toContain('has version 99');
-  });
-
-  test('takes along what is in doubt: an undo without an answer, and when it can be looked into', async () => {
-    const life = await requested({ undoDeletion: unavailable });
-    await life.until(1);
-    await undo(life);
-    const after = await next(life, gone);
-    expect(after.calls).toEqual([]);
-    const { events } = await after.given(there, 1);
-    expect(events).toEqual(['0.01h user.deletion_undone', '0.01h user.deletion_scheduled']);
-    expect(after.announced[0]?.data).toMatchObject({ by: 'command' });
   });
 
   test('takes along who requested it again, whom nobody has to answer any more', async () => {
