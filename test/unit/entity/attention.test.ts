@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import * as appointments from '../../../workflows/appointment/announcements.js';
-import { openAppointment } from '../../../workflows/appointment/appointment.js';
 import {
   attentionAttributes,
   attentionVerbsFor,
@@ -9,7 +7,6 @@ import {
   type Attentive,
 } from '../../../workflows/entity/attention.js';
 import type { RaisedAttention } from '../../../protocol/attention.js';
-import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 const start = Date.parse('2026-03-01T10:00:00.000Z');
 
@@ -61,17 +58,6 @@ describe('attention', () => {
     clear(state, ({ key }) => key === 'a', start);
     expect(state.attention).toMatchObject([{ key: 'b' }]);
     expect(state.notified.at(-1)).toBe('a.overdue/attention_cleared');
-  });
-
-  test('of an appointment is notified with its reason and since when, under an id of the appointment', () => {
-    const appointment = openAppointment({ orderId: 'order-1', policy: resolvePolicy('appointment') }, start);
-    appointments.raise(appointment, 'visit_overdue', start);
-    expect(appointment.outbox).toMatchObject([
-      {
-        id: 'order-1/none/visit_overdue/attention_raised',
-        data: { orderId: 'order-1', reason: 'visit_overdue', since: '2026-03-01T10:00:00.000Z' },
-      },
-    ]);
   });
 });
 

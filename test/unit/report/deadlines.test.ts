@@ -2,21 +2,9 @@ import ms from 'ms';
 import { describe, expect, test } from 'vitest';
 import { raise } from '../../../workflows/report/announcements.js';
 import { learnFromRead, learnFromWebhook } from '../../../workflows/report/job.js';
-import { deadlineOf, giveUpAt, nextMoment, pollAt } from '../../../workflows/report/deadlines.js';
+import { deadlineOf, giveUpAt, nextMoment } from '../../../workflows/report/deadlines.js';
 import { began, handedOver, snapshot } from './jobs.js';
 import { recordNoAnswer } from '../../../workflows/entity/polling.js';
-
-test('news shortens the pause again', () => {
-  const job = handedOver({ silentReads: 5 });
-  learnFromWebhook(job, snapshot('processing'), began + 1_000);
-  expect(pollAt(job)).toBe(began + 1_000 + ms('2m'));
-});
-
-test('while a person reviews the job is read less often', () => {
-  const job = handedOver();
-  learnFromWebhook(job, snapshot('pending_review'), began);
-  expect(pollAt(job)).toBe(began + ms('1h'));
-});
 
 describe('the deadline', () => {
   test('the deadline of parsing counts from the beginning, whatever is received meanwhile', () => {
@@ -52,15 +40,6 @@ describe('the deadline', () => {
     learnFromWebhook(job, snapshot('processing'), began + ms('3d'));
     expect(giveUpAt(job)).toBe(began + ms('3d') + ms('14d'));
   });
-});
-
-test('the next moment is whatever comes first', () => {
-  const job = handedOver();
-  expect(nextMoment(job)).toEqual({ at: began + ms('2m'), name: 'read the job' });
-  const late = handedOver({ lookedAt: began + ms('59m') });
-  expect(nextMoment(late)).toEqual({ at: began + ms('1h'), name: 'parsing_overdue' });
-  raise(late, 'parsing_overdue', began);
-  expect(nextMoment(late)).toEqual({ at: began + ms('61m'), name: 'read the job' });
 });
 
 test('giving up waits for the next read, and for a day at most, if the service did not answer at its moment', () => {

@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { failureOf } from '../../../protocol/report/messages.js';
 import { phaseOf } from '../../../protocol/report/lifecycle.js';
 import { parsingFailureReasons } from '../../../service/report/reports.js';
-import { announceClaim, announceEnd, announceNews, clear, raise } from '../../../workflows/report/announcements.js';
+import { announceClaim, announceEnd, announceNews, raise } from '../../../workflows/report/announcements.js';
 import {
-  hasEndedByItself,
   learnFromRead,
   learnFromWebhook,
   openJob,
@@ -14,7 +13,6 @@ import {
 } from '../../../workflows/report/job.js';
 import { caseFileOf, resultOf, stateOf } from '../../../workflows/report/view.js';
 import { began, counts, handedOver, snapshot, jobId, userId } from './jobs.js';
-import { recordNoAnswer } from '../../../workflows/entity/polling.js';
 
 function notified(job: Job): string[] {
   return job.outbox.map(({ id }) => id.slice(jobId.length + 1));
@@ -60,13 +58,6 @@ describe('the product is notified', () => {
       { data: { supersededBy: 'other-job', failureReason: expect.any(String) as string } },
       { data: { supersededBy: 'other-job', results: 3 } },
     ]);
-  });
-
-  test('the product is notified of nothing about a job that nobody follows any more', () => {
-    const job = handedOver({ ending: 'abandoned' });
-    learnFromWebhook(job, snapshot('completed'), began);
-    announceNews(job, began);
-    expect(notified(job)).toEqual([]);
   });
 
   test('the product is notified of a result once more after its review, with the counts', () => {
@@ -124,19 +115,6 @@ describe('the product is notified', () => {
     const open = handedOver();
     announceEnd(open, began);
     expect(notified(open)).toEqual([]);
-  });
-
-  test('the product is notified of attention that is raised again, with another id', () => {
-    const job = handedOver();
-    raise(job, 'parsing_overdue', began);
-    raise(job, 'parsing_overdue', began);
-    clear(job, ['parsing_overdue'], began);
-    raise(job, 'parsing_overdue', began);
-    expect(notified(job)).toEqual([
-      'parsing_overdue/attention_raised',
-      'parsing_overdue/attention_cleared',
-      'parsing_overdue.2/attention_raised',
-    ]);
   });
 });
 
@@ -215,16 +193,6 @@ describe('what was reported of a job', () => {
     learnFromWebhook(nobodys, snapshot('started'), began);
     expect(nobodys).not.toHaveProperty('userId');
   });
-
-  test('of a read that says nothing new counts as silence, until there is news', () => {
-    const job = openJob({ jobId }, began);
-    learnFromRead(job, snapshot('started'), job.reported, began);
-    expect(learnFromRead(job, snapshot('started'), job.reported, began + 5)).toBe(false);
-    recordNoAnswer(job, began + 9);
-    expect(job).toMatchObject({ silentReads: 2, lookedAt: began + 9 });
-    learnFromWebhook(job, snapshot('processing'), began + 10);
-    expect(job).toMatchObject({ silentReads: 0, lookedAt: began + 10 });
-  });
 });
 
 test.each([
@@ -240,13 +208,4 @@ test.each([
   reopen(job);
   expect(job.ending).toBe(stays ? ending : undefined);
   expect('endAnnounced' in job).toBe(stays);
-});
-
-test('a job has ended by itself once it is completed or failed', () => {
-  const ended = (status: string) => {
-    const job = openJob({ jobId }, began);
-    learnFromWebhook(job, snapshot(status), began);
-    return hasEndedByItself(job);
-  };
-  expect(['started', 'pending_review', 'odd', 'failed', 'completed'].filter(ended)).toEqual(['failed', 'completed']);
 });

@@ -77,16 +77,11 @@ describe('a job that was handed over', () => {
 
 describe('a job that nobody has handed over yet', () => {
   test('is asked about after ten seconds with its user and the start of the run, and belongs to nobody here', async () => {
-    const asked: unknown[] = [];
-    const identifyJob = (_now: number, question: unknown) => {
-      asked.push(question);
-      return reading();
-    };
-    const job = await opened(identifyJob).start(reported('started', { userId }));
+    const job = await opened(reading()).start(reported('started', { userId }));
     expect(job.calls).toEqual([]);
     await job.until(1);
     expect(asksOf(job)).toEqual([10]);
-    expect(asked).toEqual([{ jobId, since: new Date(began).toISOString(), userId }]);
+    expect(job.argumentsOf('identifyJob')).toEqual([{ jobId, since: new Date(began).toISOString(), userId }]);
     expect(job.events.slice(0, 1)).toEqual(['0.003h report.phase_changed parsing']);
     expect(await stateOf(job)).not.toHaveProperty('reference');
   });

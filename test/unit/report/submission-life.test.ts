@@ -37,20 +37,13 @@ const searchesOf = (of: Life) => of.secondsOf('findUnclaimedJob');
 const attentionOf = ({ run }: Life) => run.shown.attributes['LabAttention'] ?? [];
 
 test('a file is uploaded, and its job is handed over with everything that its workflow needs', async () => {
-  const asked: unknown[] = [];
-  const handedOver: unknown[] = [];
-  const submission = await life({
-    uploadReport: (_now: number, request: unknown, { startsWithin }: object & { startsWithin?: number }) => {
-      asked.push([request, startsWithin]);
-      return { snapshot: started };
-    },
-    handOverReport: (_now: number, submitted: unknown) => void handedOver.push(submitted),
-  });
+  const submission = await life({ uploadReport: { snapshot: started } });
   const { creationTimeout, uploadTimeout } = policyOf('report');
   const request = { reference, userId, file, needsHumanReview: false, creationTimeout, uploadTimeout, looksBack: true };
-  expect(asked).toEqual([[request, 3_600_000]]);
+  expect(submission.argumentsOf('uploadReport')).toEqual([request]);
   const policy = policyOf('report');
-  expect(handedOver).toEqual([{ reference, userId, policy, snapshot: started, adopted: false }]);
+  const handedOver = { reference, userId, policy, snapshot: started, adopted: false };
+  expect(submission.argumentsOf('handOverReport')).toEqual([handedOver]);
   expect(submission.run.end).toEqual({
     kind: 'completed',
     result: { version: 1, jobId, adopted: false, lostUploads: [] },
@@ -214,14 +207,7 @@ describe('a file that the service does not take', () => {
 
 describe('an upload whose answer is lost', () => {
   test('is waited for as long as the service may be at work, then until lostAnswerWait; then the file is sent again', async () => {
-    const asked: unknown[] = [];
-    const submission = await life({
-      uploadReport: inTurn(lost, { snapshot: started }),
-      findUnclaimedJob: (_now: number, question: unknown) => {
-        asked.push(question);
-        return {};
-      },
-    });
+    const submission = await life({ uploadReport: inTurn(lost, { snapshot: started }), ...notFound });
     expect(submission.run.shown.details).toBe(
       'The answer to the upload was lost (AnswerLost). Waits for the job that the upload may have created.',
     );
@@ -232,7 +218,7 @@ describe('an upload whose answer is lost', () => {
       ...{ reference, userId, needsHumanReview: false },
       lostUploads: [{ from: at(0), until: at(until) }],
     });
-    expect(asked).toEqual([askedFor(45), askedFor(120), askedFor(120)]);
+    expect(submission.argumentsOf('findUnclaimedJob')).toEqual([45, 120, 120].map(askedFor));
     const lostUploads = [{ from: at(0), until: at(120) }];
     expect(submission.run.end).toMatchObject({ result: { adopted: false, lostUploads } });
   });
@@ -246,7 +232,6 @@ describe('an upload whose answer is lost', () => {
   });
 
   test('and that made a job after all is that job, also if it appears as late as before the next upload', async () => {
-    const handedOver: unknown[] = [];
     for (const [times, seconds] of [
       [0, 45],
       [1, 120],
@@ -256,14 +241,13 @@ describe('an upload whose answer is lost', () => {
       const submission = await life({
         uploadReport: lost,
         findUnclaimedJob: inTurn(...Array.from({ length: times }, () => ({})), found),
-        handOverReport: (_now: number, submitted: unknown) => void handedOver.push(submitted),
       });
       await submission.until(1);
       expect(uploadsOf(submission)).toEqual([0]);
       expect(searchesOf(submission).at(-1)).toBe(seconds);
+      expect(submission.argumentsOf('handOverReport')).toMatchObject([{ adopted: true }]);
       expect(submission.run.end).toMatchObject({ result: { jobId, adopted: true, lostUploads: [] } });
     }
-    expect(handedOver).toMatchObject([{ adopted: true }, { adopted: true }, { adopted: true }]);
   });
 
   test('of which another may still make a job keeps that one in the result', async () => {
@@ -342,15 +326,9 @@ describe('an earlier run’s lost upload', () => {
   });
 
   test('without a job is looked for once more, and the file is uploaded without looking back', async () => {
-    const looksBack: unknown[] = [];
-    const submission = await life({
-      uploadReport: (_now: number, request: { looksBack: boolean }) => {
-        looksBack.push(request.looksBack);
-        return request.looksBack ? { lostBefore: [longAgo] } : { snapshot: started };
-      },
-      ...notFound,
-    });
-    expect(looksBack).toEqual([true, false]);
+    const uploadReport = inTurn({ lostBefore: [longAgo] }, { snapshot: started });
+    const submission = await life({ uploadReport, ...notFound });
+    expect(submission.argumentsOf('uploadReport')).toMatchObject([{ looksBack: true }, { looksBack: false }]);
     expect(submission.events).toEqual(['0h completed']);
     const waited = { from: at(-7200), until: at(-7100 + 120) };
     expect(submission.run.end).toMatchObject({ result: { lostUploads: [waited] } });
