@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { note, noteDecided } from '../../../workflows/entity/journal.js';
 import type { Chain } from '../../../workflows/order/chain.js';
 import { caseFileOf, stateOf } from '../../../workflows/order/view.js';
@@ -145,13 +144,13 @@ describe('outside text does not break the case file:', () => {
 
   const withoutCode = (line: string) => line.replaceAll(/`[^`]+`/g, '');
 
-  /** What is broken in a case file whose table has so many rows. */
-  function faultsIn(file: string, rows: number): string[] {
+  /** What is broken in a case file of a chain with four events and one note. */
+  function faultsIn(file: string): string[] {
     const lines = file.split(/\r\n|[\n\r\u2028\u2029]/);
     const table = lines.slice(lines.indexOf('| --- | --- | --- |') + 1);
     const beginning = (text: string) => lines.filter((line) => line.startsWith(text)).length;
     return [
-      ...(table.length === rows ? [] : [`${table.length} rows`]),
+      ...(table.length === 5 ? [] : [`${table.length} rows`]),
       ...table.filter(
         (line) => cellsOf(line).length !== 3 || cellsOf(line).some((cell) => withoutCode(cell).includes('`')),
       ),
@@ -160,39 +159,19 @@ describe('outside text does not break the case file:', () => {
     ];
   }
 
-  const orderWith = (status: string, detail: string, id = 'order-1'): OrderSnapshot => ({
-    orderId: id,
-    events: [1, 2].map((eventId) => ({ id: eventId, at: daysAfterStart(eventId), status, detail })),
-  });
-
   /** Everything from outside that is shown: for a chain of two, with results, a problem and what was done. */
   function caseWith(text: string): Chain {
-    const events = [{ id: 1, at: text, status: `${text}.lab_processing_blocked`, detail: text }];
+    const statuses = [`a${text}b`, `${text}.lab_processing_blocked`];
+    const events = statuses.map((status, index) => ({ id: index + 1, at: text, status, detail: text }));
     const first = { orderId: `${text}1`, origin: text, events, interpretation: text };
     const chain = caseOf([first, { ...first, orderId: `${text}2`, parentId: `${text}1` }], { reference: text });
     note(chain, 'decided: wait', start, `${text}1`);
     return chain;
   }
 
-  test.each(nasty)('a status, detail, order id or reference of %j', (text) => {
-    const ordinary = 'received.testkit.ordered';
-    for (const [status, detail, id] of [
-      [text, 'detail'],
-      [`a${text}b`, 'detail'],
-      [ordinary, text],
-      [`${text}.lab_processing_blocked`, text],
-      [ordinary, 'detail', text],
-    ] as const)
-      expect(faultsIn(caseFileOf(caseOf([orderWith(status, detail, id)], { reference: id ?? 'ref-1' })), 2)).toEqual(
-        [],
-      );
-  });
-
   test.each(nasty)('a chain with %j in every field, while it is followed and once it has ended', (text) => {
-    const chain = caseWith(text);
-    expect(chain.orders).toHaveLength(2);
-    expect(faultsIn(caseFileOf(chain), 3)).toEqual([]);
-    expect(faultsIn(caseFileOf({ ...chain, ending: 'failed' }), 3)).toEqual([]);
+    expect(faultsIn(caseFileOf(caseWith(text)))).toEqual([]);
+    expect(faultsIn(caseFileOf({ ...caseWith(text), ending: 'failed' }))).toEqual([]);
   });
 
   test('any text at all', () => {
@@ -201,9 +180,8 @@ describe('outside text does not break the case file:', () => {
       fc.array(fc.constantFrom(...nasty, 'a', '_', '#')).map((parts) => parts.join('')),
     );
     fc.assert(
-      fc.property(text, text, text, text, (status, detail, id, reference) => {
-        expect(faultsIn(caseFileOf(caseOf([orderWith(status, detail, id)], { reference })), 2)).toEqual([]);
-        expect(faultsIn(caseFileOf(caseWith(status)), 3)).toEqual([]);
+      fc.property(text, (some) => {
+        expect(faultsIn(caseFileOf(caseWith(some)))).toEqual([]);
       }),
     );
   });

@@ -6,7 +6,6 @@ import { day, happyPath, kitOf, pathTo, start, transactionOf } from './histories
 import {
   acknowledgement,
   alarm,
-  asking,
   atLab,
   awaited,
   begun,
@@ -48,10 +47,9 @@ describe('a run', () => {
   });
 
   test('that was started without an input follows the order of its ID', async () => {
-    const { asked, answers: readChain } = asking(reading());
-    const order = await new OrderLife(opening, { readChain, resolvePolicy: policy }).start(null);
+    const order = await new OrderLife(opening, { readChain: reading(), resolvePolicy: policy }).start(null);
     await order.until(1);
-    expect(asked).toEqual([orderId]);
+    expect(order.argumentsOf('readChain')).toEqual([orderId]);
     expect(order.run.end).toBeUndefined();
   });
 
@@ -357,17 +355,10 @@ describe('an order that had ended', () => {
 describe('an order of another chain', () => {
   const elsewhere = (more: object = {}) => reading({ rootOrderId: newId, ...more });
 
-  /** What is passed on, by the activity. */
-  function passing(): { passed: unknown[]; answers: Answers } {
-    const { asked: passed, answers: passOn } = asking(null);
-    return { passed, answers: { forwardOrder: passOn, forwardCriticalResult: passOn } };
-  }
-
   test('passes on each report once, and shows so', async () => {
-    const { passed, answers } = passing();
     const readChain = elsewhere({ snapshots: [shownAt(awaited), kitOf(newId, awaited)] });
-    const order = await begun(ours(awaited), { readChain, after: 1, ...answers });
-    expect(passed).toEqual([{ rootOrderId: newId, snapshot: expect.objectContaining({ orderId }) as unknown }]);
+    const order = await begun(ours(awaited), { readChain, after: 1 });
+    expect(order.passedOn).toEqual([{ rootOrderId: newId, snapshot: expect.objectContaining({ orderId }) as unknown }]);
     expect(order.run.shown).toEqual({
       details: `Passes on what it receives to \`kit-order/${newId}\`, the workflow of its chain.`,
       attributes: { LabAttention: [], LabPhase: 'forwarded', LabReference: 'ref-9' },
@@ -375,7 +366,7 @@ describe('an order of another chain', () => {
     expect(order.run.summaries.at(-1)).toBe('silence');
     expect(order.run.summaries).toContain(`pass on to ${newId}`);
     for (let times = 0; times < 2; times += 1) await order.signal('orderChanged', ours(shipped));
-    expect(passed).toMatchObject([{}, { rootOrderId: newId, snapshot: { events: [{}, {}, {}] } }]);
+    expect(order.passedOn).toMatchObject([{}, { rootOrderId: newId, snapshot: { events: [{}, {}, {}] } }]);
     expect(order.events).toEqual([]);
     expect((await order.until(24 * 60 - 1)).run.end).toBeUndefined();
     expect((await order.until(24 * 60)).run.end).toMatchObject({ result: { outcome: 'forwarded', forwardsTo: newId } });
@@ -396,60 +387,53 @@ describe('an order of another chain', () => {
   });
 
   test('that has ended, or whose history grows long, is passed on, and that is all', async () => {
-    const { passed, answers } = passing();
-    const over = await begun(shownAt(ended), { readChain: elsewhere({ snapshots: [] }), ...answers });
-    expect(passed).toHaveLength(1);
+    const over = await begun(shownAt(ended), { readChain: elsewhere({ snapshots: [] }) });
+    expect(over.passedOn).toHaveLength(1);
     expect(over.run.end).toMatchObject({ kind: 'completed', result: { rootOrderId: newId } });
-    const long = await begun(undefined, { readChain: elsewhere(), ...answers });
+    const long = await begun(undefined, { readChain: elsewhere() });
     long.run.suggestNewRun();
     await long.signal('orderChanged', shownAt(awaited));
     expect(long.run.end).toMatchObject({ kind: 'completed', result: { rootOrderId: newId } });
   });
 
   test('passes on what comes in while it does so before it ends', async () => {
-    const { passed, answers } = passing();
-    const order = await begun(shownAt(awaited), { readChain: elsewhere(), ...answers, forwardOrder: silent });
+    const order = await begun(shownAt(awaited), { readChain: elsewhere(), forwardOrder: silent });
     await order.signal('orderChanged', shownAt(ended));
-    order.answers['forwardOrder'] = answers['forwardOrder'];
-    await order.settle();
-    expect(passed).toMatchObject([{ snapshot: { events: [{}, {}] } }, { snapshot: { events: [{}, {}, {}] } }]);
+    await order.given({ forwardOrder: null });
+    expect(order.passedOn).toMatchObject([{ snapshot: { events: [{}, {}] } }, { snapshot: { events: [{}, {}, {}] } }]);
     expect(order.run.end).toMatchObject({ kind: 'completed' });
   });
 
   test('passes its alarms on though an operator cancels it, whenever they come', async () => {
-    const [before, meanwhile] = [passing(), passing()];
-    const known = await begun(shownAt(awaited), { readChain: silent, signal: alarm, ...before.answers });
+    const known = await begun(shownAt(awaited), { readChain: silent, signal: alarm });
     await known.run.cancel();
-    known.answers['readChain'] = elsewhere();
-    await known.settle();
+    await known.given({ readChain: elsewhere() });
 
-    const order = await begun(shownAt(awaited), { readChain: elsewhere(), ...meanwhile.answers, forwardOrder: silent });
+    const order = await begun(shownAt(awaited), { readChain: elsewhere(), forwardOrder: silent });
     await order.run.cancel();
     await order.signal(alarm.name, alarm.argument);
-    Object.assign(order.answers, meanwhile.answers);
-    await order.settle();
-    for (const { passed } of [before, meanwhile])
-      expect(passed).toMatchObject([{ rootOrderId: newId }, { rootOrderId: newId, report: alarm.argument }]);
-    for (const { run } of [known, order]) expect(run.end).toEqual({ kind: 'failed', type: 'cancelled' });
+    await order.given({ forwardOrder: null });
+    for (const { passedOn, run } of [known, order]) {
+      expect(passedOn).toMatchObject([{ rootOrderId: newId }, { rootOrderId: newId, report: alarm.argument }]);
+      expect(run.end).toEqual({ kind: 'failed', type: 'cancelled' });
+    }
   });
 
   test('passes on each alarm once, also one that a later report has overtaken', async () => {
-    const { passed, answers } = passing();
-    const order = await begun(shownAt(awaited), { readChain: elsewhere(), signal: alarm, ...answers });
-    expect(passed.slice(1)).toEqual([{ rootOrderId: newId, report: alarm.argument }]);
+    const order = await begun(shownAt(awaited), { readChain: elsewhere(), signal: alarm });
+    expect(order.passedOn.slice(1)).toEqual([{ rootOrderId: newId, report: alarm.argument }]);
     await order.signal('orderChanged', shownAt(shipped));
-    expect(passed).toHaveLength(3);
+    expect(order.passedOn).toHaveLength(3);
     await order.signal(alarm.name, { ...alarm.argument, status: 'final' });
-    expect(passed.slice(3)).toMatchObject([{ report: { orderId, status: 'final' } }]);
+    expect(order.passedOn.slice(3)).toMatchObject([{ report: { orderId, status: 'final' } }]);
     expect(order.run.summaries).toContain(`pass a critical result on to ${newId}`);
 
     const critical = shownAt(atLab, { interpretation: 'critical' });
-    const [overtaken, plain] = [passing(), passing()];
     const normal = [shownAt(happyPath, { interpretation: 'normal' })];
-    await begun(critical, { readChain: elsewhere({ snapshots: normal }), ...overtaken.answers });
-    expect(overtaken.passed).toMatchObject([{ snapshot: {} }, { report: alarm.argument }]);
-    await begun(critical, { readChain: elsewhere({ snapshots: [critical] }), ...plain.answers });
-    expect(plain.passed).toMatchObject([{ snapshot: { interpretation: 'critical' } }]);
+    const overtaken = await begun(critical, { readChain: elsewhere({ snapshots: normal }) });
+    expect(overtaken.passedOn).toMatchObject([{ snapshot: {} }, { report: alarm.argument }]);
+    const plain = await begun(critical, { readChain: elsewhere({ snapshots: [critical] }) });
+    expect(plain.passedOn).toMatchObject([{ snapshot: { interpretation: 'critical' } }]);
   });
 
   test('that stays with its run although its chain is known takes no second kit from there', async () => {
@@ -472,13 +456,12 @@ describe('an order of another chain', () => {
   });
 
   test('passes on what it had raised itself, once', async () => {
-    const { passed, answers } = passing();
-    const order = await life(atLab, {}, answers);
+    const order = await life(atLab);
     await order.signal(alarm.name, alarm.argument);
     await order.signal('replacementPlaced', { rootOrderId: newId, snapshot: shownAt(atLab) });
-    expect(passed).toMatchObject([{ snapshot: {} }, { report: alarm.argument }]);
+    expect(order.passedOn).toMatchObject([{ snapshot: {} }, { report: alarm.argument }]);
     await order.signal('orderChanged', shownAt(atLab, { sampleId: 'SAMPLE-1' }));
-    expect(passed.slice(2)).toMatchObject([{ snapshot: {} }]);
+    expect(order.passedOn.slice(2)).toMatchObject([{ snapshot: {} }]);
   });
 
   test('ends only when its alarm has been passed on', async () => {

@@ -3,7 +3,6 @@ import { silent, unavailable, type Answers, type Life } from '../life.js';
 import { happyPath, pathTo } from './histories.js';
 import {
   acknowledgement,
-  asking,
   atLab,
   attentionIn,
   awaited,
@@ -15,9 +14,7 @@ import {
   newId,
   newKit,
   notFound,
-  opening,
   orderId,
-  OrderLife,
   reading,
   redraw,
   refusal,
@@ -189,9 +186,8 @@ describe('a kit that is lost', () => {
   test('is followed by another by the policy, which is announced with the one that it replaces', async () => {
     const events = [{ id: 71, at: '2024-03-02T10:00:00.000Z', status: 'received.testkit.ordered' }];
     const snapshot = newKit([], { events, createdAt: '2024-03-02T10:00:00.000Z' });
-    const { asked, answers: replaceKitOrder } = asking({ snapshot });
-    const order = await life(lost, { onLost: 'replace' }, { replaceKitOrder });
-    expect(asked).toMatchObject([{ decidedOn: { eventId: 4 } }]);
+    const order = await life(lost, { onLost: 'replace' }, { replaceKitOrder: { snapshot } });
+    expect(order.argumentsOf('replaceKitOrder')).toMatchObject([{ decidedOn: { eventId: 4 } }]);
     expect(order.happened()).toEqual(['phase_changed failed', 'phase_changed preparing', 'replacement']);
     expect(order.announced.at(-1)).toMatchObject({
       ...{ id: `${newId}/71/replacement`, at: '2024-03-01T10:00:00.000Z', subject: newId },
@@ -246,10 +242,10 @@ test('a critical result is announced, and repeated each hour until somebody has 
 
 describe('a command', () => {
   test('that registers the kit gives the service what it needs, and takes up the order that it answers', async () => {
-    const { asked, answers: registerKit } = asking(shownAt(registered));
-    const order = await life(awaited, {}, { registerKit }, { labAccountId: 'account-1' });
+    const order = await life(awaited, {}, { registerKit: shownAt(registered) }, { labAccountId: 'account-1' });
     const reply = await order.update('register', { registration });
-    expect(asked).toEqual([{ orderId, registration, chain: [orderId], labAccountId: 'account-1' }]);
+    const sent = { orderId, registration, chain: [orderId], labAccountId: 'account-1' };
+    expect(order.argumentsOf('registerKit')).toEqual([sent]);
     expect(stateIn(reply).chain).toMatchObject([{ orderId, status: 'received.testkit.testkit_registered' }]);
     expect(order.run.shown.details).toContain('**kit registered**');
     expect(order.run.summaries).toContain('register 00000000');
@@ -529,31 +525,6 @@ describe('an order whose placing was cancelled', () => {
     await order.settle();
     expect(order.happened(1)).toEqual(['phase_changed cancelled', 'completed']);
   });
-});
-
-test('an order whose history grows long goes on in the next run with all that is known', async () => {
-  const order = await begun(shownAt(awaited));
-  order.run.suggestNewRun();
-  await order.report(shipped);
-  expect(order.events.at(-1)).toBe('0h continued');
-  const { input } = order.run.end as { input: { rootOrderId: string } };
-  expect(input.rootOrderId).toBe(orderId);
-  const next = await new OrderLife(opening, order.answers).start(input);
-  expect(next.calls).toEqual([]);
-  await next.report(lost);
-  const phases = next.happened().filter((event) => event.includes('phase'));
-  expect(phases).toEqual(['phase_changed in_transit_to_customer', 'phase_changed failed']);
-});
-
-test('an order that turns out to be a replacement in another chain stops at once, and passes on', async () => {
-  const order = await life(['ordered']);
-  expect(await order.state()).not.toHaveProperty('forwardsTo');
-  await order.signal('replacementPlaced', { rootOrderId: newId, reference: 'ref-2', snapshot: shownAt(['ordered']) });
-  expect(order.calls.at(-1)).toBe('0h forwardOrder');
-  expect(await order.state()).toMatchObject({ forwardsTo: newId });
-  await order.signal('orderChanged', shownAt(cancelled()));
-  expect(order.run.end).toMatchObject({ result: { outcome: 'forwarded', reference: 'ref-2' } });
-  expect(order.events.filter((event) => event.includes('cancel'))).toEqual([]);
 });
 
 describe('an order whose transaction names another', () => {

@@ -77,16 +77,6 @@ export const resolvingPolicy = (_now: number, { policy: given, base }: { policy:
 export const showing = (second: unknown, first: unknown) => (_now: number, id: string) =>
   id === newId ? second : first;
 
-/** Answers so, and keeps what was asked. */
-export function asking(answer: unknown): { asked: unknown[]; answers: (now: number, argument: unknown) => unknown } {
-  const asked: unknown[] = [];
-  const answers = (_now: number, argument: unknown) => {
-    asked.push(argument);
-    return answer;
-  };
-  return { asked, answers };
-}
-
 /** The life of an order. */
 export class OrderLife extends Life {
   /** It is reported to have come so far, and shown so from then on. */
@@ -111,6 +101,11 @@ export class OrderLife extends Life {
 
   callsOf(name: string): string[] {
     return this.calls.filter((call) => call.endsWith(name));
+  }
+
+  /** What it has passed on to another workflow. */
+  get passedOn(): unknown[] {
+    return this.argumentsOf('forwardOrder', 'forwardCriticalResult');
   }
 
   get result(): object {

@@ -3,7 +3,7 @@ import { labPhaseKey, labReferenceKey, labUserIdKey } from '../../../protocol/se
 import { placeKitOrder } from '../../../workflows/order/placing.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
 import { start } from './histories.js';
-import { asking, orderId, policy, refusal, shownAt } from './lives.js';
+import { orderId, policy, refusal, shownAt } from './lives.js';
 
 /* The lives of placings: what the service is asked, what a caller who cancels is answered, and when a person is asked. */
 
@@ -39,7 +39,6 @@ async function cancelling(answers: Answers, comesTo: unknown = calledBack): Prom
 
 describe('a placing', () => {
   test('asks the service once, for the user as ids are written here, and shows whose it is', async () => {
-    const { asked, answers: createKitOrder } = asking(placed);
     const placing = await place({ createKitOrder: silent });
     expect(await stateOf(placing)).toEqual({
       ...{ phase: 'placing', reference: 'ref-1', userId: userId.toLowerCase(), attention: [] },
@@ -49,12 +48,11 @@ describe('a placing', () => {
       details: 'Places the order at the lab service, once.',
       attributes: { LabReference: 'ref-1', LabPhase: 'placing', LabUserId: userId.toLowerCase() },
     });
-    placing.answers['createKitOrder'] = createKitOrder;
-    await placing.settle();
+    await placing.given({ createKitOrder: placed });
     const request = { kind: 'unregistered', order: { ...order, user_id: userId.toLowerCase() } };
     const { creationTimeout, creationSettling } = policy;
     const about = { reference: 'ref-1', since: '2024-03-01T10:00:00.000Z', creationTimeout, creationSettling, policy };
-    expect(asked).toEqual([{ request, triedBefore: false, ...about }]);
+    expect(placing.argumentsOf('createKitOrder')).toEqual([{ request, triedBefore: false, ...about }]);
     expect(placing.calls).toEqual(['0h createKitOrder']);
     expect(placing.run.summaries).toEqual(['order ref-1']);
     expect(placing.run.end).toEqual(done);
@@ -77,9 +75,8 @@ describe('a placing', () => {
   });
 
   test.each([false, undefined])('hands over what its attempt has not: %s', async (handedOver) => {
-    const { asked, answers } = asking(null);
-    const placing = await place({ createKitOrder: { ...found, handedOver }, handOver: answers });
-    expect(asked).toEqual([handOver]);
+    const placing = await place({ createKitOrder: { ...found, handedOver } });
+    expect(placing.argumentsOf('handOver')).toEqual([handOver]);
     expect(placing.run.end).toEqual({ kind: 'completed', result: { orderId, adopted: true } });
     expect(placing.run.summaries.at(-1)).toBe(`hand over ${orderId}`);
   });
@@ -147,10 +144,8 @@ describe('a placing that the service does not take', () => {
   ])(
     'goes on (%s), looks for what came of the attempts before, and needs a person meanwhile',
     async (type, failure) => {
-      const { asked, answers: createKitOrder } = asking(failure);
-      const placing = await place({ createKitOrder });
-      await placing.until(0.2);
-      expect(asked).toMatchObject([{ triedBefore: false }, { triedBefore: true }]);
+      const placing = await (await place({ createKitOrder: failure })).until(0.2);
+      expect(placing.argumentsOf('createKitOrder')).toMatchObject([{ triedBefore: false }, { triedBefore: true }]);
       expect(placing.calls).toEqual(['0h createKitOrder', '0.167h createKitOrder']);
       expect(await stateOf(placing)).toMatchObject({
         attention: [{ reason: 'placing_delayed', since: '2024-03-01T10:00:00.000Z' }],
@@ -191,17 +186,14 @@ describe('a placing that the service does not take', () => {
       ['as at first if nothing was sent', unsent, false],
       ['looking for what came of the attempts before', stopped, true],
     ])('says so, and goes on within ten minutes after the resume, %s', async (_how, refused, triedBefore) => {
-      const { asked, answers: createKitOrder } = asking(placed);
-      const placing = await place({ createKitOrder: refused });
-      await placing.until(24);
+      const placing = await (await place({ createKitOrder: refused })).until(24);
       expect(await stateOf(placing)).toMatchObject({
         attention: [{ reason: 'placing_delayed', since: '2024-03-01T10:00:00.000Z' }],
         waiting: { for: 'placing to be resumed (stopped: recalled ·test·)' },
       });
       expect(placing.run.shown.details).toContain('Waits for placing to be resumed (stopped: recalled ·test·).');
-      placing.answers['createKitOrder'] = createKitOrder;
-      await placing.until(24.17);
-      expect(asked).toMatchObject([{ triedBefore }]);
+      await placing.given({ createKitOrder: placed }, 24.17);
+      expect(placing.argumentsOf('createKitOrder').at(-1)).toMatchObject({ triedBefore });
       expect(placing.run.end).toEqual(done);
     });
 
@@ -265,15 +257,14 @@ describe('a placing that the service does not take', () => {
   });
 
   test('goes on in the next run if its history grows long, which looks for what came of the attempts before', async () => {
-    const { asked, answers: createKitOrder } = asking(placed);
     const placing = new Life(opening, { createKitOrder: unavailable, resolvePolicy: policy });
     placing.run.suggestNewRun();
     await placing.start({ ...input, policy: {} });
     expect(placing.run.end).toBeUndefined();
     await placing.until(0.2);
     expect(placing.run.end).toMatchObject({ kind: 'continued', input });
-    const next = await place({ createKitOrder }, input, { continuedFrom: 'run-1' });
-    expect(asked).toMatchObject([{ triedBefore: true }]);
+    const next = await place({ createKitOrder: placed }, input, { continuedFrom: 'run-1' });
+    expect(next.argumentsOf('createKitOrder')).toMatchObject([{ triedBefore: true }]);
     expect(next.run.end).toEqual(done);
   });
 });
@@ -300,8 +291,7 @@ describe('a placing that is cancelled', () => {
   });
 
   test('looks for the order that may have been created, once that has settled, and finds none', async () => {
-    const { asked, answers: findKitOrder } = asking(null);
-    const placing = await place({ createKitOrder: silent, findKitOrder });
+    const placing = await place({ createKitOrder: silent, findKitOrder: null });
     await placing.signal('creationProgress', 'sending');
     // Of an attempt that was given up.
     await placing.signal('creationProgress', 'nothing_sent');
@@ -314,7 +304,7 @@ describe('a placing that is cancelled', () => {
     expect(placing.run.replies).toEqual([]);
     await placing.until(1);
     expect(placing.calls).toEqual(['0h createKitOrder', '0.013h findKitOrder']);
-    expect(asked).toMatchObject([{ triedBefore: true, reference: 'ref-1' }]);
+    expect(placing.argumentsOf('findKitOrder')).toMatchObject([{ triedBefore: true, reference: 'ref-1' }]);
     expect(placing.run.summaries.at(-1)).toBe('order ref-1, if there is one');
     expect(placing.run.replies).toEqual([cancelled]);
     expect(placing.run.end).toMatchObject(failed('PlacingCancelled'));
@@ -324,10 +314,8 @@ describe('a placing that is cancelled', () => {
     ['finds it there', calledBack],
     ['has just got it', placed],
   ])('hands the order over with the cancellation if it %s', async (_how, comesTo) => {
-    const { asked, answers } = asking(null);
-    const placing = await cancelling({ findKitOrder: found, handOver: answers }, comesTo);
-    await placing.until(1);
-    expect(asked).toMatchObject([{ reference: 'ref-1', snapshot, cancelRequested: true }]);
+    const placing = await (await cancelling({ findKitOrder: found }, comesTo)).until(1);
+    expect(placing.argumentsOf('handOver')).toMatchObject([{ reference: 'ref-1', snapshot, cancelRequested: true }]);
     expect(placing.run.replies).toEqual([wasPlaced]);
     expect(placing.run.end).toMatchObject({ kind: 'completed', result: { orderId } });
     expect(placing.calls.includes('0.013h findKitOrder')).toBe(comesTo === calledBack);
@@ -372,14 +360,13 @@ describe('a placing that is cancelled', () => {
     ['as cancelled if there is none', null, failed('cancelled')],
     ['as placed, without a request to cancel', found, { kind: 'completed', result: { orderId, adopted: true } }],
   ])('by an operator looks for the order, too: it ends %s', async (_how, findKitOrder, end) => {
-    const { asked, answers } = asking(null);
-    const placing = await place({ createKitOrder: silent, findKitOrder, handOver: answers });
+    const placing = await place({ createKitOrder: silent, findKitOrder });
     await placing.run.cancel();
     placing.answers['createKitOrder'] = calledBack;
     await (await placing.settle()).until(1);
     expect(placing.calls.slice(0, 2)).toEqual(['0h createKitOrder', '0.013h findKitOrder']);
     expect(placing.run.end).toMatchObject(end);
-    expect(asked).toEqual(findKitOrder === null ? [] : [handOver]);
+    expect(placing.argumentsOf('handOver')).toEqual(findKitOrder === null ? [] : [handOver]);
   });
 });
 
@@ -388,13 +375,12 @@ describe('an adoption', () => {
     place({ adoptOrder }, { kind: 'existing', reference: 'ref-1', orderId: orderId.toUpperCase(), policy, ...given });
 
   test('asks for its order, shows what it waits for, and ends with the root of the chain', async () => {
-    const { asked, answers } = asking(orderId);
     const adoption = await adopting(silent);
     const waiting = { for: `the lab service to show order ${orderId}` };
     expect(await stateOf(adoption)).toEqual({ phase: 'placing', reference: 'ref-1', attention: [], waiting });
     expect(adoption.run.shown.attributes).toEqual({ LabReference: 'ref-1', LabPhase: 'placing' });
-    await adoption.given({ adoptOrder: answers });
-    expect(asked).toEqual([{ orderId, reference: 'ref-1', policy }]);
+    await adoption.given({ adoptOrder: orderId });
+    expect(adoption.argumentsOf('adoptOrder')).toEqual([{ orderId, reference: 'ref-1', policy }]);
     expect(adoption.run.end).toEqual({ kind: 'completed', result: { orderId, adopted: true } });
   });
 

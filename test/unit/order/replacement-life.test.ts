@@ -4,7 +4,6 @@ import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { silent, unavailable, type Answers } from '../life.js';
 import { day, eventsOf, happyPath, kitOf, pathTo, start, transactionOf } from './histories.js';
 import {
-  asking,
   atLab,
   awaited,
   begun,
@@ -40,20 +39,18 @@ const movedOn = (snapshot: OrderSnapshot) => refusal('OrderMovedOn', { fields: [
 
 describe('a replacement', () => {
   test('that a person asks for while placing is stopped is refused with that, and ordered when it is asked for again', async () => {
-    const { asked, answers: replaceKitOrder } = asking(replaced);
     const order = await life(lost, {}, { replaceKitOrder: stopped });
     expect(await order.update('replaceKit', { orderId })).toMatchObject({ refused: 'PlacingStopped' });
-    order.answers['replaceKitOrder'] = replaceKitOrder;
+    order.answers['replaceKitOrder'] = replaced;
     expect(stateIn(await order.update('replaceKit', { orderId }))).toMatchObject({ orderId: newId });
-    expect(asked).toMatchObject([{ n: 2, triedBefore: false }]);
+    expect(order.argumentsOf('replaceKitOrder').at(-1)).toMatchObject({ n: 2, triedBefore: false });
   });
 
   test('is asked for with all that the service has to know', async () => {
-    const { asked, answers: replaceKitOrder } = asking(replaced);
     const more = { labTestId: 'test-1', labAccountId: 'account-1' };
-    const order = await life(lost, { creationTimeout: '20s' }, { replaceKitOrder }, more);
+    const order = await life(lost, { creationTimeout: '20s' }, { replaceKitOrder: replaced }, more);
     await order.update('replaceKit', { orderId });
-    expect(asked).toEqual([
+    expect(order.argumentsOf('replaceKitOrder')).toEqual([
       {
         ...{ failedOrderId: orderId, decidedOn: { eventId: 4 }, rootOrderId: orderId, reference: 'ref-1', n: 2 },
         ...{ chain: [orderId], claimedAt: '2024-03-01T10:00:00.000Z', triedBefore: false, ...more },
@@ -69,15 +66,13 @@ describe('a replacement', () => {
   });
 
   test('whose webhooks would not lead to the chain is led there', async () => {
-    const { asked, answers: joinChain } = asking(null);
     const snapshot = kitOf(newId, ['ordered']);
     const order = await life(lost, {}, { replaceKitOrder: { snapshot }, joinChain: silent });
     await order.update('replaceKit', { orderId });
     expect(order.run.replies).toEqual([]);
-    order.answers['joinChain'] = joinChain;
-    await order.settle();
+    await order.given({ joinChain: null });
     expect(order.run.replies).toMatchObject([{ value: { orderId: newId } }]);
-    expect(asked).toEqual([{ rootOrderId: orderId, snapshot, reference: 'ref-1' }]);
+    expect(order.argumentsOf('joinChain')).toEqual([{ rootOrderId: orderId, snapshot, reference: 'ref-1' }]);
     expect(order.run.summaries).toContain('00000000 joins the chain');
   });
 
@@ -147,24 +142,23 @@ describe('a replacement', () => {
     expect(await more.update('replaceKit', { orderId: newId })).toMatchObject({ refused: 'OrderMovedOn' });
     expect((await more.state()).chain).toMatchObject([{ orderId }, { orderId: newId, replaces: orderId }]);
     const own = { id: 'transaction-2', orders: [{ id: thirdId, origin: 'initial' }] };
-    const { asked, answers: replaceKitOrder } = asking({ snapshot: kitOf(thirdId, awaited, { transaction: own }) });
-    more.answers['replaceKitOrder'] = replaceKitOrder;
+    more.answers['replaceKitOrder'] = { snapshot: kitOf(thirdId, awaited, { transaction: own }) };
     const { chain } = stateIn(await more.update('replaceKit', { orderId: newId }));
-    expect(asked).toMatchObject([{ failedOrderId: newId, n: 3, chain: [orderId, newId] }]);
+    const third = more.argumentsOf('replaceKitOrder').at(-1);
+    expect(third).toMatchObject({ failedOrderId: newId, n: 3, chain: [orderId, newId] });
     expect(chain.at(-1)).toMatchObject({ orderId: thirdId, origin: 'replacement', replaces: newId });
   });
 
   test('whose answer was lost goes on as the same, once what was sent has settled', async () => {
-    const { asked, answers: replaceKitOrder } = asking(unavailable);
-    const order = await life(lost, {}, { replaceKitOrder });
+    const order = await life(lost, {}, { replaceKitOrder: unavailable });
     expect(await order.update('replaceKit', { orderId })).toMatchObject({ refused: 'ServiceUnavailable' });
     await order.update('replaceKit', { orderId });
-    expect(asked).toHaveLength(1);
+    expect(order.callsOf('replaceKitOrder')).toHaveLength(1);
     await order.until(0.02);
     expect(order.callsOf('replaceKitOrder')).toEqual(['0h replaceKitOrder', '0.013h replaceKitOrder']);
     expect(order.run.summaries).toContain('before the next attempt');
     const same = { n: 2, claimedAt: '2024-03-01T10:00:00.000Z' };
-    expect(asked).toMatchObject([
+    expect(order.argumentsOf('replaceKitOrder')).toMatchObject([
       { ...same, triedBefore: false },
       { ...same, triedBefore: true },
     ]);
@@ -204,13 +198,12 @@ describe('a replacement', () => {
 
   test('that a run ended from outside may have sent is waited and searched for before another is sent', async () => {
     const requestedAfter = async (more: object) => {
-      const { asked, answers: replaceKitOrder } = asking(replaced);
       const readChain = reading({ snapshots: [shownAt(lost)], ...more });
-      const order = await begun(shownAt(lost), { readChain, readOrder: shownAt(lost), replaceKitOrder });
+      const order = await begun(shownAt(lost), { readChain, readOrder: shownAt(lost), replaceKitOrder: replaced });
       await order.update('replaceKit', { orderId });
-      const atOnce = asked.length;
+      const atOnce = order.callsOf('replaceKitOrder').length;
       await order.until(0.02);
-      return { atOnce, asked };
+      return { atOnce, asked: order.argumentsOf('replaceKitOrder') };
     };
     const { result: previous } = await (await life(['ordered'], { giveUpAfter: '5d' })).until(1000);
     for (const more of [{}, { previous }]) {
@@ -254,10 +247,9 @@ describe('a replacement', () => {
     const late = { transaction: first, createdAt: '2024-03-06T10:00:00.000Z' };
     await order.signal('orderChanged', { ...redraw(['ordered', 'cancelled'], late), orderId: thirdId });
     await order.signal('orderChanged', kit(stuck));
-    const { asked, answers: replaceKitOrder } = asking({ snapshot: kitOf('third-kit', ['ordered'], numbered(3)) });
-    order.answers['replaceKitOrder'] = replaceKitOrder;
+    order.answers['replaceKitOrder'] = { snapshot: kitOf('third-kit', ['ordered'], numbered(3)) };
     await order.update('replaceKit', { orderId: newId });
-    expect(asked).toMatchObject([{ failedOrderId: newId, n: 3 }]);
+    expect(order.argumentsOf('replaceKitOrder').at(-1)).toMatchObject({ failedOrderId: newId, n: 3 });
   });
 
   test('that has been asked for, or is another kit’s, is not taken for a lost one', async () => {
@@ -275,18 +267,17 @@ describe('a replacement', () => {
     const both = await life(spoiled, { replacementLimit: 3 }, { replaceKitOrder: second });
     await both.signal('orderChanged', { ...redraw(lost, { transaction: listed }), orderId: thirdId });
     await both.update('replaceKit', { orderId });
-    const { asked, answers: replaceKitOrder } = asking({ snapshot: kitOf('another-order', awaited) });
-    both.answers['replaceKitOrder'] = replaceKitOrder;
+    both.answers['replaceKitOrder'] = { snapshot: kitOf('another-order', awaited) };
     await both.update('replaceKit', { orderId: thirdId });
-    expect(asked).toMatchObject([{ failedOrderId: thirdId, n: 3 }]);
+    expect(both.argumentsOf('replaceKitOrder').at(-1)).toMatchObject({ failedOrderId: thirdId, n: 3 });
   });
 
   test('gets a number that no order has', async () => {
-    const { asked, answers: replaceKitOrder } = asking({ snapshot: kitOf(thirdId, awaited) });
-    const order = await life(lost, { replacementLimit: 3 }, { replaceKitOrder });
+    const next = { snapshot: kitOf(thirdId, awaited) };
+    const order = await life(lost, { replacementLimit: 3 }, { replaceKitOrder: next });
     await order.signal('orderChanged', newKit(lost, numbered(5)));
     await order.update('replaceKit', { orderId: newId });
-    expect(asked).toMatchObject([{ n: 6 }]);
+    expect(order.argumentsOf('replaceKitOrder')).toMatchObject([{ n: 6 }]);
   });
 
   test('whose webhook comes before its answer is known by its number, whatever the answer is', async () => {
@@ -403,7 +394,6 @@ describe('the policy', () => {
   });
 
   test('that may not replace a kit because placing is stopped waits, says so, and replaces it once within an hour after the resume', async () => {
-    const { asked, answers: replaceKitOrder } = asking(replaced);
     const order = await lives(lost, { onLost: 'replace' }, { replaceKitOrder: stopped });
     await order.until(2.5);
     expect(order.callsOf('replaceKitOrder')).toEqual([
@@ -421,9 +411,8 @@ describe('the policy', () => {
     expect(await order.state()).toMatchObject({ waiting: { for: 'the next order' } });
     order.answers['replaceKitOrder'] = stopped;
     await order.until(30);
-    order.answers['replaceKitOrder'] = replaceKitOrder;
-    await order.until(31);
-    expect(asked).toMatchObject([{ n: 2, triedBefore: true }]);
+    await order.given({ replaceKitOrder: replaced }, 31);
+    expect(order.argumentsOf('replaceKitOrder').at(-1)).toMatchObject({ n: 2, triedBefore: true });
     expect(await order.state()).toMatchObject({ orderId: newId, attention: [] });
   });
 
