@@ -43,6 +43,15 @@ test('no package runs a script of its own when it is installed, here or in the i
   expect(installs).toEqual(['npm ci --ignore-scripts']);
 });
 
+test('each package of OpenTelemetry is installed once', async () => {
+  const { packages } = JSON.parse(await readFile(join(projectFolder, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, Locked>;
+  };
+  const installed = Object.keys(packages).filter((path) => path.includes('node_modules/@opentelemetry/'));
+  expect(installed.filter((path) => path.lastIndexOf('node_modules/') > 0)).toEqual([]);
+  expect(installed.length).toBeGreaterThan(5);
+});
+
 test('CI refuses a lock file with a package that has no hash, or none that can be trusted', async () => {
   const without = await checkWith((fastify) => delete fastify.integrity);
   expect(without.status).toBe(1);
