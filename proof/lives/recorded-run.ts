@@ -1,6 +1,4 @@
 import { job, Run, signalJob, type Answer, type Command, type Job, type Message, type Opening } from '../model/run.js';
-import { asJson, failureOf } from '../model/payloads.js';
-import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import type { SearchAttributePair } from '@temporalio/common';
 
 /** Which empty tasks a replay joins with the next one: as the run did, none, those before a command, or all that can be. */
@@ -73,16 +71,8 @@ export class RecordedRun extends Run {
 
   private jobOf(incoming: Incoming): Job {
     switch (incoming.kind) {
-      case 'start': {
-        const searchAttributes = {
-          indexedFields: encodeUnifiedSearchAttributes(undefined, this.opening.attributes ?? []),
-        };
-        return job('initializeWorkflow', {
-          arguments: [asJson.toPayload(incoming.input)],
-          headers: {},
-          searchAttributes,
-        });
-      }
+      case 'start':
+        return this.startJob(incoming.input);
       case 'signal':
         return signalJob(incoming.message);
       case 'update':
@@ -94,18 +84,10 @@ export class RecordedRun extends Run {
         this.timers.delete(incoming.seq);
         return job('fireTimer', { seq: incoming.seq });
       case 'activity':
-        return job('resolveActivity', { seq: incoming.seq, result: this.resultOf(incoming) });
+        return this.answerJob(incoming.seq, incoming.name, incoming.answer);
       default:
         return incoming satisfies never;
     }
-  }
-
-  private resultOf({ seq, name, answer }: Extract<Incoming, { kind: 'activity' }>): object {
-    const index = this.calls.findIndex((call) => call.seq === seq);
-    if (index >= 0) this.calls.splice(index, 1);
-    if (answer === 'cancelled') return { cancelled: { failure: failureOf(name, { ended: 'called_back' }) } };
-    if ('value' in answer) return { completed: { result: asJson.toPayload(answer.value) } };
-    return { failed: { failure: failureOf(name, answer.failure) } };
   }
 
   protected override take(command: Command): void {

@@ -123,10 +123,13 @@ export class Run {
 
   /** Starts the workflow, together with signals and an update, as signal-with-start and update-with-start do. */
   async start(input: unknown, signals: readonly Message[] = [], update?: Message): Promise<void> {
-    const searchAttributes = { indexedFields: encodeUnifiedSearchAttributes(undefined, this.attributes) };
-    const initialize = { arguments: [asJson.toPayload(input)], headers: {}, searchAttributes };
     const messages = [...signals.map(signalJob), ...(update ? [this.updateJob(update)] : [])];
-    await this.activate([job('initializeWorkflow', initialize), ...messages]);
+    await this.activate([this.startJob(input), ...messages]);
+  }
+
+  protected startJob(input: unknown): Job {
+    const searchAttributes = { indexedFields: encodeUnifiedSearchAttributes(undefined, this.attributes) };
+    return job('initializeWorkflow', { arguments: [asJson.toPayload(input)], headers: {}, searchAttributes });
   }
 
   async signal(message: Message): Promise<void> {
@@ -171,15 +174,14 @@ export class Run {
 
   /** @param signals come in the same step, before the answer */
   async answer(seq: number, name: string, answer: Answer, ...signals: Message[]): Promise<void> {
-    this.calls.splice(
-      this.calls.findIndex((call) => call.seq === seq),
-      1,
-    );
-    const result =
-      'value' in answer
-        ? { completed: { result: asJson.toPayload(answer.value) } }
-        : { failed: { failure: failureOf(name, answer.failure) } };
-    await this.activate([...signals.map(signalJob), job('resolveActivity', { seq, result })]);
+    await this.activate([...signals.map(signalJob), this.answerJob(seq, name, answer)]);
+  }
+
+  /** The run waits for this call no more. */
+  protected answerJob(seq: number, name: string, answer: Answer | 'cancelled'): Job {
+    const index = this.calls.findIndex((call) => call.seq === seq);
+    if (index >= 0) this.calls.splice(index, 1);
+    return job('resolveActivity', { seq, result: resultOf(name, answer) });
   }
 
   /** The moment at which the next timer fires, in milliseconds since the epoch. */
@@ -238,10 +240,7 @@ export class Run {
 
   /** As a worker does at once, unless the workflow waits for what a call comes to all the same. */
   private async resolveCancelled(): Promise<void> {
-    const jobs = this.cancelled.splice(0).map(({ seq, call }) => {
-      const failure = failureOf(call.name, { ended: 'called_back' });
-      return job('resolveActivity', { seq, result: { cancelled: { failure } } });
-    });
+    const jobs = this.cancelled.splice(0).map(({ seq, call }) => this.answerJob(seq, call.name, 'cancelled'));
     if (jobs.length > 0) await this.activate(jobs);
   }
 
@@ -313,6 +312,12 @@ export class Run {
 
 function msOf({ seconds, nanos }: google.protobuf.IDuration): number {
   return Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1e6;
+}
+
+function resultOf(name: string, answer: Answer | 'cancelled'): object {
+  if (answer === 'cancelled') return { cancelled: { failure: failureOf(name, { ended: 'called_back' }) } };
+  if ('value' in answer) return { completed: { result: asJson.toPayload(answer.value) } };
+  return { failed: { failure: failureOf(name, answer.failure) } };
 }
 
 export function job(variant: Variant, content: object): Job {
