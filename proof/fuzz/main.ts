@@ -1,11 +1,12 @@
+import '../model/sandbox.js';
 import { commandLine, wholeNumber } from '../../tools/command-line.js';
 import { fuzzAnswers } from './answers.js';
 import { fuzzInputs } from './inputs.js';
-import { fuzzLive } from './live.js';
 import { Random } from './random.js';
 import { Tally } from './tally.js';
 import { fuzzWebhooks } from './webhooks.js';
 import { fuzzWebhooksOverHttp } from './raw-http.js';
+import { fuzzWorkflows } from './workflows.js';
 
 /* `npm run fuzz -- --seed 1 --webhooks 1000000`: bad input of every kind, from a seed. docs/internals/proof.md, "Bad input". */
 
@@ -15,10 +16,10 @@ const { seed, ...counts } = commandLine('fuzz', 'Gives bad input of every kind t
   .option('--http <number>', 'webhooks over HTTP', wholeNumber, 2_000)
   .option('--answers <number>', 'answers of the service', wholeNumber, 5_000)
   .option('--updates <number>', 'inputs, commands and settings', wholeNumber, 5_000)
-  .option('--live <number>', 'webhooks to a running ingress, Temporal and worker', wholeNumber, 0)
+  .option('--workflows <number>', 'workflows with their inputs, signals and commands', wholeNumber, 5_000)
   .addHelpText('after', '\nExit status 1: a claim is broken. What broke it is printed.')
   .parse()
-  .opts<Record<'seed' | 'webhooks' | 'http' | 'answers' | 'updates' | 'live', number>>();
+  .opts<Record<'seed' | 'webhooks' | 'http' | 'answers' | 'updates' | 'workflows', number>>();
 
 let unhandled = 0;
 process.on('unhandledRejection', (reason) => {
@@ -39,7 +40,7 @@ const parts: readonly Part[] = [
   ['webhooks, over HTTP', counts.http, fuzzWebhooksOverHttp],
   ['answers of the service', counts.answers, fuzzAnswers],
   ['inputs, commands and settings', counts.updates, fuzzInputs],
-  ['live: ingress, Temporal and worker', counts.live, fuzzLive],
+  ['workflows', counts.workflows, fuzzWorkflows],
 ];
 
 function print({ part, cases, outcomes, slowest, mostRss, findings, broken }: Tally, seconds: number): void {

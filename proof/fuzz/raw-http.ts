@@ -24,7 +24,7 @@ export async function fuzzWebhooksOverHttp(random: Random, count: number, tally:
 }
 
 /** Sends some webhooks at once to a port of this machine. */
-export async function sendSome(random: Random, to: { port: number; count: number }, tally: Tally): Promise<void> {
+async function sendSome(random: Random, to: { port: number; count: number }, tally: Tally): Promise<void> {
   const seeds = readSeeds<object>('webhooks.json');
   const requests = Array.from({ length: to.count }, () => {
     const body = spoiltBytes(random, random.pick(seeds));

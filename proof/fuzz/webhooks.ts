@@ -23,7 +23,7 @@ export const secret = `whsec_${Buffer.from('an-invented-key-with-32-bytes-01').t
 export const personal = /Testperson|Testpatient|Testdoctor|Imaginary|Fictional|Nowhereville|Springfield/;
 
 /** The longest search attribute that Temporal takes, in bytes. */
-const longestAttribute = 2_048;
+export const longestAttribute = 2_048;
 
 /** The handler as the ingress has it, with a client of Temporal that catches its requests. */
 interface CatchingHandler {

@@ -7,6 +7,7 @@ import { Random } from '../../proof/fuzz/random.js';
 import { Tally } from '../../proof/fuzz/tally.js';
 import { catchingHandler, fuzzWebhooks, takeWebhook } from '../../proof/fuzz/webhooks.js';
 import { fuzzWebhooksOverHttp } from '../../proof/fuzz/raw-http.js';
+import { fuzzWorkflows } from '../../proof/fuzz/workflows.js';
 import { readNotificationsLeft } from '../../workflows/notifications/delivery.js';
 import { projectFolder } from '../rig/processes.js';
 
@@ -18,6 +19,7 @@ test.each([
   ['webhooks over HTTP', fuzzWebhooksOverHttp, 250],
   ['answers of the service', fuzzAnswers, 800],
   ['inputs, commands and settings', fuzzInputs, 1_000],
+  ['inputs, signals and commands of workflows', fuzzWorkflows, 300],
 ])('no claim breaks by bad %s', async (part, fuzz, count) => {
   const tally = new Tally(part);
   await fuzz(new Random(seed), count, tally);

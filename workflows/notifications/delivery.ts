@@ -94,7 +94,7 @@ export async function deliverNotifications(
 function open(input: messages.DeliverNotificationsInput | null | undefined): Delivery {
   const { source = '', giveUpAfter, carried } = input ?? {};
   if (carried != null) return carriedOn<Delivery>('state of the delivery', carried);
-  if (workflowInfo().workflowId !== deliverNotificationsId(source)) {
+  if (typeof source !== 'string' || workflowInfo().workflowId !== deliverNotificationsId(source)) {
     throw refuse(
       'InvalidCommand',
       'the workflow ID must be deliver-notifications/<the ID of the workflow they come from>',

@@ -161,7 +161,7 @@ function begin(input: PlaceKitOrderInput): PlacingRun {
   if (kind === undefined || !kitKinds.includes(kind)) {
     throw refuse('InvalidCommand', `kind must be one of ${kitKinds.join(', ')}, existing`);
   }
-  if (typeof order !== 'object' || order === null) throw refuse('InvalidCommand', 'order must be an object');
+  if (typeof order?.user_id !== 'string') throw refuse('InvalidCommand', 'order must be an object with a user_id');
   return {
     input,
     ...openPolicy('order', policy),

@@ -128,6 +128,7 @@ describe('a delivery', () => {
     ['nothing', undefined, 'deliver-notifications/'],
     ['null', null, 'deliver-notifications/'],
     ['the ID of another source', { source: 'kit-order/b', giveUpAfter }],
+    ['a source in a list', { source: [source], giveUpAfter }],
     ['no time', { source }],
     ['no time left', { source, giveUpAfter: 0 }],
     ['a time that is not a number', { source, giveUpAfter: '5000' }],

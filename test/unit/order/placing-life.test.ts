@@ -98,6 +98,7 @@ describe('a placing', () => {
     ['InvalidCommand', { kind: 'another' }],
     ['InvalidCommand', { order: null }],
     ['InvalidCommand', { order: 'test-1' }],
+    ['InvalidCommand', { order: { lab_test_id: 'test-1' } }],
   ])('without a usable input fails as %s: %j', async (type, given, workflowId = opening.workflowId) => {
     const placing = await place({ createKitOrder: placed }, given && { ...input, ...given }, { workflowId });
     expect(placing.run.end).toMatchObject(failed(type));

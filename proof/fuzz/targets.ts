@@ -1,15 +1,17 @@
 import { ids } from '../../tools/service-check/ids.js';
+import type * as workflows from '../../workflows/index.js';
+import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { placings } from './input-seeds.js';
 
-/** A workflow that is started live, with a good input. */
+/** A workflow that is started, with a good input. */
 export interface Target {
-  workflow: string;
+  workflow: keyof typeof workflows;
   id: string;
   input: object;
 }
 
 const at = '2026-01-05T10:00:00.000Z';
-const snapshot = {
+export const snapshot = {
   orderId: 'order-1',
   method: 'testkit',
   userId: 'user-1',
@@ -59,6 +61,8 @@ export interface Message {
   name: string;
   /** A good argument. */
   seed: unknown;
+  /** The policy that our own workflows, the only senders, have resolved before. */
+  policy?: object;
 }
 
 /** Signals with good arguments. */
@@ -67,7 +71,8 @@ export const signals: readonly Message[] = [
   {
     workflow: 'kitOrder',
     name: 'orderPlaced',
-    seed: { snapshot, reference: 'order-1001', policy: {}, labTestId: ids.labTestId, adopted: false, notifies: true },
+    seed: { snapshot, reference: 'order-1001', labTestId: ids.labTestId, adopted: false, notifies: true },
+    policy: resolvePolicy('order'),
   },
   {
     workflow: 'kitOrder',
@@ -116,10 +121,10 @@ export const signals: readonly Message[] = [
     seed: {
       reference: 'report-1',
       userId: 'user-1',
-      policy: {},
       snapshot: { jobId: 'job-1', status: 'started' },
       notifies: true,
     },
+    policy: resolvePolicy('report'),
   },
   {
     workflow: 'deliverNotifications',
