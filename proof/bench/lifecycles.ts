@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { requirePostgres, startPostgres } from '../../test/rig/postgres.js';
 import { costOf } from './histories.js';
 import { playBare, playProject, type Play } from './lives.js';
 import { cpuMsOf, inParallel, type Measure, interleaved, type Case } from './rounds.js';
@@ -97,6 +100,43 @@ export const monitoring: Measure = {
     return measured;
   },
 };
+
+export const audit: Measure = {
+  name: 'audit',
+  title: 'Audit trail: CPU of the worker process in ms per order, with a database alone and with the trail',
+  onlyIfNamed: true,
+  async run(stage, { rounds }) {
+    const server = await startPostgres(await requirePostgres('audit'));
+    const database = { DATABASE_URL: server.url, HEALTH_DATA: undefined };
+    const keys = `bench:${randomBytes(32).toString('base64')}`;
+    const without = await stage.startProject({ env: database });
+    const within = await stage.startProject({ env: { ...database, AUDIT_KEYS: keys } });
+    const cases: Case[] = [
+      { name: 'without the trail', shot: () => playMany(stage, without, playProject, manyLivesPerShot) },
+      {
+        ...{ name: 'with the trail', against: 'without the trail' },
+        shot: () => playMany(stage, within, playProject, manyLivesPerShot),
+      },
+    ];
+    for (const { shot } of cases) await shot(); // The first lives compile the code.
+    const measured = await interleaved(rounds, cases);
+    for (const { process } of [without, within]) await process.stop();
+    await requireRows(server.url);
+    await server.stop();
+    return measured;
+  },
+};
+
+/** Without any row the two would be the same. */
+async function requireRows(databaseUrl: string): Promise<void> {
+  const database = new Client(databaseUrl);
+  await database.connect();
+  const { rows } = await database.query<{ count: number }>(
+    'select count(*)::int as count from health_data.audit_trail',
+  );
+  await database.end();
+  if (rows[0]?.count === 0) throw new Error('The audit trail has no rows');
+}
 
 /** Scrapes a worker while something else is done. */
 async function scraping<Result>({ process }: Side, work: () => Promise<Result>): Promise<Result> {

@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 import { Option } from 'commander';
 import { stopProcesses } from '../../test/rig/processes.js';
 import { commandLine, positiveWholeNumber } from '../../tools/command-line.js';
-import { histories, lifecycles, monitoring } from './lifecycles.js';
+import { audit, histories, lifecycles, monitoring } from './lifecycles.js';
 import { fleet } from './fleet.js';
 import { fold } from './fold.js';
 import { ingress } from './ingress.js';
@@ -34,6 +34,7 @@ const measures: readonly Measure[] = [
   fleet,
   isolation,
   monitoring,
+  audit,
 ];
 
 interface Given {
@@ -52,7 +53,7 @@ const { only, rounds, orders, json } = commandLine(
   .addOption(
     new Option('--only <names...>', 'these measures alone')
       .choices(names)
-      .default(usual, 'all but fleet, isolation and monitoring'),
+      .default(usual, 'all but fleet, isolation, monitoring and audit'),
   )
   .option('--rounds <number>', 'how often everything is measured', positiveWholeNumber, 3)
   .option('--orders <number>', 'open orders of the fleet', positiveWholeNumber, 500)
