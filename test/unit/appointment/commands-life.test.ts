@@ -197,11 +197,6 @@ describe('a choice', () => {
     expect(await refusalOf(choose(of, laterAtCentre))).toBe('AppointmentExists');
     expect(asked).toEqual({});
   });
-
-  test('while a webhook reports the booking is answered with what is known', async () => {
-    const { of } = await begin(undefined, { bookSlot: { odd: true } });
-    expect(await valueOf(choose(of, atHome))).toMatchObject({ phase: 'awaiting_choice' });
-  });
 });
 
 describe('a booking that is not answered', () => {
@@ -258,17 +253,6 @@ describe('a booking that is not answered', () => {
     expect(of.run.replies.at(-1)).toMatchObject({ name, value: { orderId } });
   });
 
-  test('is read again before the next command if that comes late', async () => {
-    const of = await (await booking()).given({ readAppointment: unavailable }, 0.5);
-    expect(readsOf(of)).toEqual([45]);
-    await of.given({ readAppointment: reading(confirmed) });
-    expect(await valueOf(choose(of, atHome))).toMatchObject({ phase: 'confirmed' });
-    expect(readsOf(of)).toEqual([45, 1800]);
-    expect(of.secondsOf('bookSlot')).toEqual([0]);
-    await choose(of, atHome);
-    expect(readsOf(of)).toHaveLength(2);
-  });
-
   test('is still in doubt if the service cannot be read, which the caller learns', async () => {
     const of = await (await booking()).given({ readAppointment: unavailable }, 0.5);
     expect(await refusalOf(choose(of, atHome))).toBe('ServiceUnavailable');
@@ -286,16 +270,6 @@ describe('a booking that is not answered', () => {
     await of.until(0.1);
     expect(of.run.replies.at(-1)).toEqual({ name: 'chooseSlot', refused });
     expect(of.events.slice(-1)).toEqual(end);
-  });
-
-  test('is in doubt no longer once a later one is answered', async () => {
-    const of = await (await booking()).given({ readAppointment: unavailable }, 0.5);
-    await of.given({ readAppointment: reading(), bookSlot: confirmed });
-    await choose(of, atHome);
-    const before = readsOf(of).length;
-    expect(await valueOf(of.update('requestAppointment', { provider: 'lab' }))).toBeUndefined();
-    expect(readsOf(of)).toHaveLength(before);
-    expect(readsOf(await of.until(10))).toHaveLength(before);
   });
 });
 
@@ -392,14 +366,6 @@ describe('what only a webhook has reported', () => {
     await of.given({ readAppointment: reading(timeless) });
     expect(await of.update('requestAppointment', { provider: 'lab' })).toMatchObject({ value: { orderId } });
     expect(of.secondsOf('requestAppointment')).toEqual([]);
-  });
-
-  test('is read once: a command that follows knows it', async () => {
-    const { of } = await begin(undefined, { rescheduleAppointment: moved });
-    await report(of, confirmed);
-    await choose(of, atHome);
-    await move(of, later);
-    expect(readsOf(of)).toEqual([0]);
   });
 });
 

@@ -44,12 +44,6 @@ describe('an appointment that nobody chooses', () => {
     });
   });
 
-  test('expires a day later if the service is silent, which is asked at growing intervals', async () => {
-    const silent = await (await life(until(1, reading(), unavailable), { choiceReminders: [] })).until(1000);
-    expect(silent.events).toEqual(['360h appointment.ended expired', '360h completed']);
-    expect(silent.calls.slice(1)).toEqual([336, 340, 348, 360].map((at) => `${at}h readAppointment`));
-  });
-
   test('has no reminder at or after its end', async () => {
     const { events } = await (await life(reading(), { choiceWait: '72h' })).until(1000);
     expect(events.slice(0, 2)).toEqual(['24h appointment.choice_reminder 1', '72h appointment.ended expired']);
@@ -127,11 +121,6 @@ describe('a visit', () => {
     },
   );
 
-  test('is given up a day later if the service is silent', async () => {
-    const { events } = await (await life(until(1, reading(confirmed), unavailable))).until(1000);
-    expect(events.slice(3)).toEqual([...asked('visit_overdue', 145, 505), ...unresolved(505)]);
-  });
-
   test('that begins late is overdue again at once, and needs nobody once it is completed', async () => {
     const appointment = await life(reading(confirmed));
     await appointment.until(147);
@@ -165,17 +154,6 @@ describe('a visit', () => {
 
 describe('an end that the product was not notified of yet', () => {
   const unordered = snapshot([], { status: 'confirmed' });
-
-  test('is contradicted by what only the service can put in order, once it was asked', async () => {
-    const appointment = await madeElsewhere({ notify: unavailable });
-    await report(appointment, cancelled);
-    await appointment.given({ readAppointment: reading(snapshot(['pending', 'confirmed', 'cancelled', 'confirmed'])) });
-    await appointment.signal('appointmentChanged', cancelled);
-    expect(readsOf(appointment)).toEqual([0]);
-    await appointment.signal('appointmentChanged', unordered);
-    expect(readsOf(appointment)).toEqual([0, 0]);
-    expect((await appointment.until(2)).run.end).toBeUndefined();
-  });
 
   test('stays if somebody has given the appointment up', async () => {
     const appointment = await madeElsewhere({ notify: unavailable });
@@ -245,12 +223,6 @@ describe('a visit that is cancelled', () => {
     expect(await cancel()).toMatchObject({ refused: 'NothingBooked' });
   });
 
-  test('with its order needs no other choice', async () => {
-    const appointment = await life(reading(confirmed));
-    await report(appointment, cancelled, 'cancelled');
-    expect(appointment.events.slice(1)).toEqual(['0h appointment.ended order_ended', '0h completed']);
-  });
-
   test('with its order needs no other choice, although a read right after its webhook shows the order as it was before', async () => {
     const appointment = await life(reading(confirmed));
     await report(appointment, cancelled);
@@ -284,11 +256,6 @@ describe('an appointment whose order', () => {
     const { events, calls } = await (await life(reading(undefined, 'gone'))).until(1000);
     expect(calls).toEqual(['0h identifyAppointment', '0.167h readAppointment']);
     expect(events).toEqual(['0.167h appointment.ended order_gone', '0.167h completed']);
-  });
-
-  test('is not known for a moment goes on', async () => {
-    const { events } = await (await life(until(0.1, reading(undefined, 'gone'), reading()))).until(30);
-    expect(events).toEqual(['24h appointment.choice_reminder 1']);
   });
 
   test('was cancelled needs somebody who cancels a visit at a service centre, until that is over', async () => {
@@ -405,13 +372,6 @@ test('that is cancelled and requested at once is requested', async () => {
   expect(appointment.run.end).not.toHaveProperty('input.carried.ending');
 });
 
-test('that announces nothing has no reminders', async () => {
-  const identifyAppointment = { notifies: false, reading: reading(confirmed) };
-  const appointment = await life(reading(confirmed), {}, true, { identifyAppointment });
-  expect((await appointment.until(130)).events).toEqual([]);
-  expect(readsOf(appointment)).toEqual([]);
-});
-
 describe('what is there already', () => {
   const earlier = {
     ...{ version: 1, orderId, phase: 'unresolved', outcome: 'unresolved', waiting: { for: 'nothing' }, timeline: [] },
@@ -465,13 +425,6 @@ describe('what is there already', () => {
     await appointment.until(3);
     expect(readsOf(appointment)).toEqual([7200]);
     expect(appointment.events.at(-1)).toBe('2h completed');
-  });
-
-  test('is not waited for by commands without end', async () => {
-    const appointment = await life(reading(), {}, true, { identifyAppointment: silent });
-    await appointment.update('findSlots', {});
-    await appointment.until(0.1);
-    expect(appointment.run.replies).toEqual([{ name: 'findSlots', refused: 'ServiceUnavailable' }]);
   });
 });
 
