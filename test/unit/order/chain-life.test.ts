@@ -267,15 +267,6 @@ describe('an order that names one that cannot be read', () => {
     expect(order.calls).toEqual(['0h readOrder', '120h readOrder', '142.759h readOrder']);
   });
 
-  test('looks for it again each day while it is overdue', async () => {
-    const order = await naming(hidden);
-    await order.until(24 * 6);
-    expect(order.calls).toEqual(['0h readOrder', '120h readOrder', '142.759h readOrder', '142.759h readOrder']);
-    order.answers['readOrder'] = showing(redraw(['ordered']), shown);
-    await order.until(24 * 7);
-    expect(await order.state()).toMatchObject({ orderId: newId });
-  });
-
   test('does not look for it when it is given up', async () => {
     const order = await naming(hidden, { giveUpAfter: '5d' });
     await order.until(121);
@@ -323,13 +314,6 @@ describe('an order that only an open critical result keeps open', () => {
     expect(order.calls).toEqual(['0h cancelOrder', '0h readOrder']);
     expect(order.run.end).toBeUndefined();
   });
-
-  test('needs nobody any more because it could not be read', async () => {
-    const order = await life(['ordered'], {}, { readOrder: unavailable });
-    await order.until(145);
-    await order.signal('orderChanged', critical);
-    expect(await order.reasons()).toEqual(['critical_result']);
-  });
 });
 
 describe('after a long time without a worker', () => {
@@ -351,20 +335,6 @@ describe('after a long time without a worker', () => {
     const waiting = await after(100, stuck, { onProblem: 'replace' }, { replaceKitOrder: silent });
     expect(waiting.happened()).toEqual(['phase_changed in_transit_to_customer']);
     expect(await waiting.state()).not.toHaveProperty('outcome');
-  });
-
-  test('a replacement that failed may succeed at last before the order is given up', async () => {
-    const policy = { onProblem: 'replace', giveUpAfter: '5d' } as const;
-    const order = await life(stuck, policy, { replaceKitOrder: refusal('OrderRefused') });
-    await order.until(24 * 15 - 1);
-    order.answers['replaceKitOrder'] = silent;
-    await order.until(24 * 15);
-    expect(await order.state()).not.toHaveProperty('outcome');
-    const createdAt = '2024-03-16T10:00:00.000Z';
-    const events = [{ id: 1, at: createdAt, status: 'received.testkit.ordered' }];
-    order.answers['replaceKitOrder'] = { snapshot: { ...replaced.snapshot, createdAt, events } };
-    await order.settle();
-    expect(order.happened()).not.toContain('ended unresolved');
   });
 });
 

@@ -329,14 +329,6 @@ describe('an acknowledgement', () => {
       expect(isRepeated({ ...result, ...other }, noted)).toBe(false);
   });
 
-  test('that is sent again counts once; another outcome is added', () => {
-    const chain = acknowledgedOnce();
-    acknowledge(chain, noted, start + 1);
-    expect(resultOf(chain).acknowledgements).toHaveLength(1);
-    acknowledge(chain, { ...noted, outcome: 'unable_to_reach' }, start + 2);
-    expect(resultOf(chain).acknowledgements.map(({ outcome }) => outcome)).toEqual(['confirmed', 'unable_to_reach']);
-  });
-
   test('of a named alarm repeats any one of that alarm, even if a later alarm is open', () => {
     const result = resultOf(play(acknowledgedOnce(), 'final'));
     const alarm = 'order-1/partial/critical_result';

@@ -10,19 +10,8 @@ import {
   nextMoment,
   shipsKit,
 } from '../../../workflows/order/deadlines.js';
-import { endPostponement, recordAbsence } from '../../../workflows/order/reading.js';
 import { stateOf } from '../../../workflows/order/view.js';
-import {
-  caseOf,
-  day,
-  daysAfterStart,
-  happyPath,
-  kitOf,
-  pathTo,
-  start,
-  transactionOf,
-  withPatient,
-} from './histories.js';
+import { caseOf, day, daysAfterStart, happyPath, kitOf, pathTo, start, withPatient } from './histories.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* The times are days from the start of the order, whose events are a day apart: 1 March 2024, 10:00 UTC, is day 0. */
@@ -74,7 +63,6 @@ describe('the deadlines that stand, with the default policy', () => {
     ['on its way: reminders count from shipping', shipped, `3.delivery_overdue 12, ${asking(9)}`],
     ['on its way, registered', pathTo('out_for_delivery', withPatient), '2.delivery_overdue 11'],
     ['delivered: reminders count from that', delivered, asking(4)],
-    ['registered after that: the return counts from then', registered, '5.return_reminder 7 12, 5.return_overdue 19'],
     ['with a requisition, too', pathTo('requisition_created'), '5.return_reminder 7 12, 5.return_overdue 19'],
     [
       'registered before that: the return counts from delivery',
@@ -103,11 +91,6 @@ describe('the deadlines that stand, with the default policy', () => {
       '9.problem_persists 15, 8.transit_to_lab_overdue 17',
     ],
     [
-      'sent back with another problem',
-      [...stuck, 'transit_lab', 'problem_in_transit_lab'],
-      '8.transit_to_lab_overdue 17, 11.problem_persists 17',
-    ],
-    [
       'sent back without being registered: the questions stand',
       unregistered,
       'registration_reminder 5 12 32, 4.transit_to_lab_overdue 13, registration_overdue 90',
@@ -120,17 +103,12 @@ describe('the deadlines that stand, with the default policy', () => {
     ['registered once it was sent back', [...unregistered, 'testkit_registered'], '4.transit_to_lab_overdue 13'],
     ['at the lab', atLab, '9.results_overdue 22'],
     ['imported: the results count from the import', ['requisition_bypassed'], 'results_overdue 14'],
-    ['imported, and then at the lab', ['requisition_bypassed', 'delivered_to_lab'], '2.results_overdue 15'],
     ['imported, and sent to the lab', ['requisition_bypassed', 'transit_lab'], '2.transit_to_lab_overdue 11'],
-    ['imported, for a visit', ['received.walk_in_test.requisition_bypassed'], 'results_overdue 14'],
     ['placed, and no requisition is needed', ['ordered', 'requisition_bypassed'], 'shipping_overdue 5'],
     ['blocked at the lab', blocked, '10.problem_persists 16, 9.results_overdue 22'],
     ['completed', happyPath, ''],
     ['completed, and never registered', [...awaited, 'completed'], ''],
-    ['cancelled', ['ordered', 'cancelled'], ''],
     ['lost', lost, '4.decision 33'],
-    ['lost with a problem', [...stuck, 'lost'], '10.decision 39'],
-    ['not delivered to the lab', [...sentBack, 'failure_to_deliver_to_lab'], '9.decision 38'],
     ['spoiled: first the service may redraw, then a person decides', spoiled, '10.redraw 10, 10.decision 40'],
     ['a redraw that is announced in an unknown way', [...visit, 'a.b.redraw_available'], 'collection_overdue 90'],
     ['a redraw that is announced', redrawn, '2.redraw 2, 2.decision 32'],
@@ -162,22 +140,6 @@ describe('the deadlines that stand, with the default policy', () => {
     expect(deadlines(kitCase([...statuses, ...more]))).toEqual(deadlines(kitCase(statuses)));
   });
 
-  test('stay as they are when an earlier order is reported again', () => {
-    const redraw = kitOf('order-2', ['ordered'], {
-      ...{ createdAt: daysAfterStart(10), origin: 'redraw', transaction: transactionOf() },
-    });
-    for (const reported of [spoiled, [...spoiled, 'sample_error']])
-      expect(deadlines(caseOf([kitOf('order-1', reported), redraw]))).toEqual(['order-2/shipping_overdue 5']);
-  });
-
-  test.each([
-    ['registration', awaited, ['transit_customer', 'with_customer', 'transit_lab']],
-    ['collection', visit, ['collecting_sample.walk_in_test.appointment_scheduled']],
-  ])('carry no event for the %s, which counts from the placement wherever the order is', (name, statuses, more) => {
-    for (let count = 0; count <= more.length; count++)
-      expect(deadlines(kitCase([...statuses, ...more.slice(0, count)]))).toContain(`${name}_overdue 90`);
-  });
-
   test('have no reminders if nobody is notified of them', () => {
     expect(inBrief(kitCase(registered, { notifies: false }))).toBe('5.return_overdue 19');
   });
@@ -191,14 +153,6 @@ describe('the deadlines that stand, with the default policy', () => {
     const missed = { ...bare({ status: 'received' }), met: ['order-1/shipping_overdue'] };
     expect(givingUpAt(missed)).toBe(at(8 + 60));
     expect(inBrief(caseOf([{ orderId: 'order-1', events: [], status: 'received' }]))).toBe('');
-  });
-
-  test('do not exist for an event whose time cannot be read, which breaks nothing', () => {
-    const chain = caseOf([
-      { orderId: 'order-1', events: [{ id: 1, at: 'soon', status: 'received.testkit.awaiting_registration' }] },
-    ]);
-    expect(deadlinesOf(chain)).toEqual([]);
-    expect(stateOf(chain).waiting).toEqual({ for: 'the kit to be shipped and registered' });
   });
 
   test.each<[string, string[], Partial<OrderSnapshot>?]>([
@@ -228,10 +182,6 @@ describe('the deadline for results', () => {
   test('is the date that the service names, once it is over everywhere', () => {
     expect(by('2024-03-12')).toBe(`9.results_overdue.2024-03-12 ${overOn(12)}`);
     expect(by('2024-04-08')).toBe(`9.results_overdue.2024-04-08 ${overOn(39)}`);
-  });
-
-  test.each(['2024-03-01', '2024-02-30', 'soon', ''])('is the policy’s if that date says nothing: %j', (date) => {
-    expect(by(date)).toBe('9.results_overdue 22');
   });
 
   test('is never later than the policy allows, however far the date moves away, and is another than without a date', () => {
@@ -297,12 +247,6 @@ describe('an order that is scheduled for a later date', () => {
       expect(scheduled('2024-02-01', statuses)).toBe('shipping_overdue 5');
     expect(scheduled('2024-05-01', pathTo('transit_customer', withPatient))).toBe('2.delivery_overdue 11');
   });
-
-  test('leaves a person the time that was given, unless it is put off to after it', () => {
-    const given = { patience: [{ baseKey: 'order-1/shipping_overdue', since: daysAfterStart(50) }] };
-    expect(scheduled('2024-03-20', ['ordered'], given)).toBe('shipping_overdue.2.2024-03-20 55');
-    expect(scheduled('2024-05-01', ['ordered'], given)).toBe(`shipping_overdue.2.2024-05-01 ${overOn(62 + 5)}`);
-  });
 });
 
 describe('patience', () => {
@@ -319,22 +263,10 @@ describe('patience', () => {
     ],
     ['does so each time', sentBack, given('8.transit_to_lab_overdue', 20, 31), '8.transit_to_lab_overdue.3 41'],
     [
-      'for one limit leaves the others',
-      stuck,
-      given('9.problem_persists', 20),
-      '8.transit_to_lab_overdue 17, 9.problem_persists.2 27',
-    ],
-    [
       'for one problem is none for a later one',
       [...stuck, 'transit_lab', 'problem_in_transit_lab'],
       given('9.problem_persists', 20),
       '8.transit_to_lab_overdue 17, 11.problem_persists 17',
-    ],
-    [
-      'for one wait is none for a later wait at the same place',
-      [...sentBack, 'with_customer', 'transit_lab'],
-      given('8.transit_to_lab_overdue', 20),
-      '10.transit_to_lab_overdue 19',
     ],
     [
       'to collect the sample lasts while the visit is arranged',
@@ -409,27 +341,13 @@ describe('the next moment', () => {
     ['the earliest deadline', registered, {}, 'return_reminder 1 7'],
     ['the earliest that was not met', registered, { met: ['order-1/5.return_reminder.1'] }, 'return_reminder 2 12'],
     ['the re-reading, if that comes first', registered, { recheckAt: at(6) }, 'read_again 6'],
-    ['no re-reading that comes later', registered, { recheckAt: at(8) }, 'return_reminder 1 7'],
     ['the limit for results', atLab, {}, 'results_overdue 22'],
-    ['the end of the wait for a redraw', spoiled, {}, 'redraw 10'],
-    [
-      'the last reminder',
-      awaited,
-      { met: ['order-1/shipping_overdue', ...reminded.slice(0, 2)] },
-      'registration_reminder 3 37',
-    ],
     ['giving up once everything was missed', atLab, { met: ['order-1/9.results_overdue'] }, `give_up ${22 + 60}`],
     ['none for an order that has ended', happyPath, { met: ['order-1/9.results_overdue'] }, undefined],
     ['none once it was given up', ['ordered'], { ending: 'abandoned' }, undefined],
     ['none once a person has no time left to decide', lost, { met: ['order-1/4.decision'] }, undefined],
     ['a reminder before the next read', registered, { unansweredRead: unanswered(20) }, 'return_reminder 1 7'],
     ['the next read while the service does not answer', ['ordered'], { unansweredRead: unanswered(6) }, 'read_again 6'],
-    [
-      'the next read in place of what was to be done before',
-      awaited,
-      { unansweredRead: unanswered(91), recheckAt: at(90), met: reminded },
-      'read_again 91',
-    ],
     [
       'the next read in place of giving up',
       awaited,
@@ -454,17 +372,6 @@ describe('the next moment', () => {
     // It comes later than assumed, and has reminders of its own.
     expect(next(kitCase([], { met }, { events }))).toBe('registration_reminder 1 103');
     expect(next(kitCase([], { met: [...met, ...late] }, { events }))).toBe(`give_up ${100 + 60}`);
-  });
-
-  test('while the service does not know an order is the read that counts', () => {
-    const minute = 60_000;
-    const chain = kitCase(pathTo('transit_customer', withPatient));
-    for (const later of [0, 4, 9]) {
-      expect(recordAbsence(chain, 'order-1', at(20) + later * minute)).toBe(false);
-      expect(nextMoment(chain)).toEqual({ at: at(20) + 10 * minute, name: 'read_again' });
-      endPostponement(chain, at(20) + later * minute);
-    }
-    expect(recordAbsence(chain, 'order-1', at(20) + 10 * minute)).toBe(true);
   });
 
   test('is one of all that the policy brings: deadlines that are not met, reminders, giving up', () => {
@@ -505,12 +412,9 @@ describe('an order waits', () => {
 
   test.each<[string, readonly string[], Partial<Chain>, number]>([
     ['for the nearest limit, not for reminders on the way', registered, {}, 19],
-    ['for the nearest limit, after a reminder', registered, met('5.return_reminder.1'), 19],
     ['for the nearest of two limits', awaited, {}, 5],
-    ['for a redraw', spoiled, {}, 10],
     ['for a decision after that', spoiled, met('10.redraw'), 40],
     ['until it is given up once it is overdue', registered, met('5.return_overdue'), 19 + 60],
-    ['until it is given up whenever it would have to be registered', awaited, met('shipping_overdue'), 5 + 60],
     [
       'until it is given up by the limit that was missed',
       shipped,
@@ -529,14 +433,11 @@ describe('an order waits', () => {
     ['the sample to be sent back', registered],
     ['the sample to reach the lab', sentBack],
     ['the results', atLab],
-    ['the sample to be collected', ['ordered', 'collecting_sample.testkit.invented']],
     ['the sample to be collected', visit],
     ['the results', [...visit, 'collecting_sample.walk_in_test.draw_completed']],
     ['the next event', ['invented.testkit.status']],
     ['the problem in transit to clear', [...shipped, 'problem_in_transit_customer']],
-    ['the problem in transit to clear', stuck],
     ['the lab to continue with the sample', blocked],
-    ['the results', [...blocked, 'delivered_to_lab']],
     [decision, lost],
     ['the next order', spoiled],
     [decision, spoiled, met('10.redraw')],

@@ -134,12 +134,6 @@ describe('a run', () => {
     expect(await order.state()).not.toHaveProperty('reference');
     expect(order.run.shown.attributes).not.toHaveProperty('LabReference');
   });
-
-  test('announces nothing if the deployment notifies nobody', async () => {
-    const order = await begun(shownAt(awaited), { readChain: reading({ notifies: false }) });
-    await order.report(shipped);
-    expect(order.events).toEqual([]);
-  });
 });
 
 describe('a run that cannot find out what it is for', () => {
@@ -326,15 +320,6 @@ describe('an order that had ended', () => {
     expect(lostAgain.happened().at(-2)).toBe('ended failed');
   });
 
-  test('by its status alone is not announced again', async () => {
-    const before = await life(shipped);
-    await before.report(shipped, { status: 'failed' });
-    await before.until(24 * 100);
-    expect(before.result).toMatchObject({ outcome: 'failed' });
-    const order = await again(before, shownAt(shipped, { status: 'failed' }));
-    expect(order.happened()).toEqual(['completed']);
-  });
-
   test('is reminded of what is still due only', async () => {
     const before = await (await life(pathTo('with_customer'), { giveUpAfter: '1d' })).until(24 * 100);
     const order = await again(before, shownAt([...pathTo('with_customer'), 'with_customer']));
@@ -384,16 +369,6 @@ describe('an order of another chain', () => {
     order.answers['readChain'] = elsewhere();
     await order.settle();
     expect(order.run.replies).toEqual([{ name: 'acknowledgeCriticalResult', refused: 'OrderForwarded' }]);
-  });
-
-  test('that has ended, or whose history grows long, is passed on, and that is all', async () => {
-    const over = await begun(shownAt(ended), { readChain: elsewhere({ snapshots: [] }) });
-    expect(over.passedOn).toHaveLength(1);
-    expect(over.run.end).toMatchObject({ kind: 'completed', result: { rootOrderId: newId } });
-    const long = await begun(undefined, { readChain: elsewhere() });
-    long.run.suggestNewRun();
-    await long.signal('orderChanged', shownAt(awaited));
-    expect(long.run.end).toMatchObject({ kind: 'completed', result: { rootOrderId: newId } });
   });
 
   test('passes on what comes in while it does so before it ends', async () => {
