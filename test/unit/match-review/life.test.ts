@@ -169,11 +169,6 @@ describe('a run', () => {
     expect(readsOf(again)).toEqual([0]);
     expect(again.run.end).toBeUndefined();
   });
-
-  test('without a receiver announces nothing', async () => {
-    const identifyMatchReview = { notifies: false, reading: shown(item()) };
-    expect((await (await life(item(), { identifyMatchReview })).until(100)).events).toEqual([]);
-  });
 });
 
 describe('what is there already', () => {
@@ -531,18 +526,6 @@ describe('a decision that is not answered', () => {
     await review.signal('matchReviewReported', reported('resolved', { resolutionAction: 'rejected' }).argument);
     expect(review.run.end).toMatchObject({ result: { phase: 'rejected', decision: { action: 'reject' } } });
   });
-});
-
-test('a decision after another one that is not answered is in doubt as long as the first one would be, and may be ours when it is repeated', async () => {
-  const decisions = [ours(withStaff), lost, ours(rejected)];
-  const review = await reviewDeciding(decisions, { readMatchReview: shown(withStaff) });
-  await review.update('markUnsure');
-  await review.update('reject');
-  await review.given({ readMatchReview: unavailable });
-  await review.update('reject');
-  await review.until(0.01);
-  expect(decisionsOf(review)).toEqual([0, 0, 35]);
-  expect(sentOf(review).at(-1)).toMatchObject({ action: 'reject', mayBeOurs: true });
 });
 
 describe('a review that is over', () => {

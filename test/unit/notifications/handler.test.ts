@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
 import { errors } from '../../../client/index.js';
 import {
@@ -161,13 +159,6 @@ describe('the refusals', () => {
     expect(await answerTo(request, { onOther })).toEqual({ status, error });
   });
 
-  test('a timestamp 6 minutes off, either way, by the clock that was given', async () => {
-    for (const minutes of [6, -6]) {
-      const now = () => Date.now() + minutes * 60_000;
-      expect(await answerTo(sent(), { onOther, now })).toEqual({ status: 401, error: 'timestamp_stale' });
-    }
-  });
-
   test('the request by which doctor looks if signatures are checked is logged as information, but only if its signature fits', async () => {
     const lines: unknown[] = [];
     const write = (level: string) => (fields: object) => lines.push({ level, ...fields });
@@ -210,29 +201,6 @@ test('either secret of a rotation is taken', async () => {
     const request = sent(phaseChanged, phaseChanged.id, by);
     expect((await answerTo(request, { secrets: [otherSecret, secret] })).status).toBe(204);
   }
-});
-
-test('`node` answers requests of node:http, and asks for the raw bytes behind a body parser', async () => {
-  const received: string[] = [];
-  const handler = handlerWith({ onOther: ({ id }) => received.push(id) });
-  const server = createServer((request, response) => {
-    void (async () => {
-      if (request.url === '/parsed') await request.toArray();
-      await handler.node(request, response);
-    })();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  expect((await fetch(url, sent())).status).toBe(204);
-  expect((await fetch(url, { ...sent(), headers: {} })).status).toBe(401);
-  const parsed = await fetch(`${url}/parsed`, sent());
-  expect(parsed.status).toBe(500);
-  expect(await parsed.text()).toMatch(/before the body parser/);
-  expect(received).toEqual([phaseChanged.id]);
 });
 
 test('the types of the data are those of the wire', () => {
