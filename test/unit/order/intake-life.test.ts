@@ -65,13 +65,6 @@ describe('a report', () => {
     expect(await order.state()).toMatchObject({ reference: 'ref-2' });
   });
 
-  test('that was taken in before costs nothing', async () => {
-    const order = await life(awaited);
-    const count = order.run.summaries.length;
-    await order.signal('orderChanged', shownAt(awaited));
-    expect(order.run.summaries).toHaveLength(count);
-  });
-
   test('of a critical result stands for its order until that is read', async () => {
     const about = { userId: 'user-2', sampleId: 'SAMPLE-2' };
     const signal = { ...alarm, argument: { ...alarm.argument, ...about } };
@@ -202,12 +195,6 @@ describe('a hand-over', () => {
       expect(order.happened()).toEqual(['cancellation', 'phase_changed cancelled', 'completed']);
     },
   );
-
-  test('of a deployment that notifies nobody announces nothing', async () => {
-    const order = await life(awaited, {}, {}, { notifies: false });
-    await order.report(shipped);
-    expect(order.events).toEqual([]);
-  });
 
   test.each([
     ['ref-7', 'ref-7'],

@@ -6,7 +6,6 @@ import {
   atLab,
   attentionIn,
   awaited,
-  begun,
   hidden,
   lateLife,
   life,
@@ -15,7 +14,6 @@ import {
   newKit,
   notFound,
   orderId,
-  reading,
   redraw,
   refusal,
   registered,
@@ -23,7 +21,6 @@ import {
   replaced,
   resolvingPolicy,
   shipped,
-  showing,
   shownAt,
   spoiled,
   stateIn,
@@ -194,24 +191,6 @@ describe('a kit that is lost', () => {
       data: { orderId: newId, rootOrderId: orderId, replaces: orderId },
     });
   });
-
-  test('is decided on by a person: to wait as long again, or to give up', async () => {
-    const waiting = await life(lost);
-    await waiting.until(24 * 10);
-    await waiting.update('resolveProblem', wait);
-    expect((await waiting.until(24 * 100)).events.slice(2)).toEqual([
-      '240h order.attention_cleared decision_needed',
-      '960h order.ended failed',
-      '960h completed',
-    ]);
-    const order = await life(lost);
-    await order.update('resolveProblem', { orderId, decision: 'abandon' });
-    expect(order.events.slice(2)).toEqual(['0h order.ended abandoned', '0h completed']);
-    const changed = await life(lost);
-    await changed.update('resolveProblem', wait);
-    await changed.update('resolveProblem', { orderId, decision: 'abandon', insteadOf: 'wait' });
-    expect(changed.result).toMatchObject({ answers: [{ orderId, decision: 'abandon' }] });
-  });
 });
 
 test('an order whose signal could not be decrypted is read at once, and a critical result that the signal was about alarms', async () => {
@@ -282,19 +261,6 @@ describe('a command', () => {
     const other = { policy: { ...policy, onLost: 'ask' } };
     expect(await order.update('setPolicy', other)).toEqual({ name: 'setPolicy', refused: 'OrderEnded' });
     expect(order.calls).toEqual(['0h resolvePolicy']);
-  });
-
-  test('that registers another order of the chain needs a person, until it registers the right one', async () => {
-    const order = await life(awaited, {}, { registerKit: refusal('RegisteredAnotherOrder') });
-    const register = () => order.update('register', { registration });
-    expect(await register()).toEqual({ name: 'register', refused: 'RegisteredAnotherOrder' });
-    expect(order.events.slice(1)).toEqual(['0h order.attention_raised registered_another_order']);
-    order.answers['registerKit'] = refusal('RegistrationRefused');
-    expect(await register()).toMatchObject({ refused: 'RegistrationRefused' });
-    expect(order.events).toHaveLength(2);
-    order.answers['registerKit'] = shownAt(registered);
-    expect(attentionIn(await register())).toEqual([]);
-    expect(order.events).toContain('0h order.attention_cleared registered_another_order');
   });
 
   test('that cancels ends the order as the service shows it, and is refused for good if the service refuses', async () => {
@@ -371,17 +337,6 @@ describe('a command', () => {
     expect(await order.update(name, argument)).toEqual({ name, refused: type });
     expect(order.run.accepted).toEqual([]);
     expect(order.calls).toEqual([]);
-  });
-
-  test('that comes before it is known whose order it is is answered then', async () => {
-    const cancelOrder = shownAt(cancelled());
-    const order = await begun(shownAt(['ordered']), { readChain: silent, cancelOrder });
-    await order.update('cancel');
-    expect(order.calls).toEqual([]);
-    order.answers['readChain'] = reading({ snapshots: [shownAt(['ordered'])] });
-    await order.settle();
-    expect(order.calls).toEqual(['0h readChain', '0h cancelOrder']);
-    expect(stateIn(order.run.replies[0])).toMatchObject({ phase: 'cancelled' });
   });
 });
 
@@ -528,16 +483,6 @@ describe('an order whose placing was cancelled', () => {
 });
 
 describe('an order whose transaction names another', () => {
-  test('that nobody reported reads it, once', async () => {
-    const order = await life(pathTo('with_customer'));
-    order.answers['readOrder'] = showing(redraw(['ordered']), shownAt(['ordered']));
-    await order.signal('orderChanged', shownAt(spoiled, { transaction }));
-    expect(order.calls).toEqual(['0h readOrder']);
-    expect((await order.state()).chain).toMatchObject([{ orderId }, { orderId: newId, replaces: orderId }]);
-    await order.signal('orderChanged', redraw(awaited));
-    expect(order.calls).toHaveLength(1);
-  });
-
   test.each([
     ['does not answer', unavailable, true],
     ['does not know it', refusal('ServiceRefused', notFound), true],

@@ -283,14 +283,6 @@ describe('a placing that is cancelled', () => {
     expect(await stateOf(placing)).toMatchObject({ outcome: 'cancelled' });
   });
 
-  test('ends at once before its policy is resolved', async () => {
-    const placing = await place({ resolvePolicy: silent }, { ...input, policy: {} });
-    await placing.update('cancel');
-    placing.answers['resolvePolicy'] = calledBack;
-    await placing.settle();
-    expect(placing.run.replies).toEqual([cancelled]);
-  });
-
   test('looks for the order that may have been created, once that has settled, and finds none', async () => {
     const placing = await place({ createKitOrder: silent, findKitOrder: null });
     await placing.signal('creationProgress', 'sending');
@@ -333,14 +325,6 @@ describe('a placing that is cancelled', () => {
     const refused = await (await cancelling({ findKitOrder: refusal('AmbiguousOrder') })).until(1);
     expect(refused.run.replies).toEqual([{ name: 'cancel', refused: 'AmbiguousOrder' }]);
     expect(refused.run.end).toMatchObject(failed('AmbiguousOrder'));
-  });
-
-  test('while it pauses between attempts pauses no longer', async () => {
-    const placing = await place({ createKitOrder: unavailable, findKitOrder: null });
-    await placing.signal('creationProgress', 'nothing_sent');
-    await placing.update('cancel');
-    expect(placing.run.replies).toEqual([cancelled]);
-    expect(placing.calls).toEqual(['0h createKitOrder']);
   });
 
   test('while the service refuses the order has failed with that', async () => {
