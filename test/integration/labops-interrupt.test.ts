@@ -18,12 +18,11 @@ test(
     let started = (): void => undefined;
     const isStarted = new Promise<void>((resolve) => (started = resolve));
     // It takes the order, and does not answer.
-    const { client, close } = await clientAnsweredWith((method) => {
+    const client = await clientAnsweredWith((method) => {
       if (method !== 'StartWorkflowExecution') return undefined;
       started();
       return 'silence';
     });
-    onTestFinished(close);
     const { address } = (client.connection as Connection).options;
     const labops = await startBuilt('workers/labops.ts', {
       args: ['orders', 'place', '--file', path],

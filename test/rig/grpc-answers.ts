@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Client, Connection, type ClientOptions } from '@temporalio/client';
+import { onTestFinished } from 'vitest';
 
 /** A status of gRPC. */
 export interface GrpcStatus {
@@ -14,12 +15,12 @@ export interface GrpcStatus {
 /**
  * A client of a server that answers calls with the function's result: a status, a message, nothing for an empty
  * message, or silence for no answer at all. The client makes each call once, so the effect of a single answer can be
- * seen.
+ * seen. Both end with the test.
  */
 export async function clientAnsweredWith(
   answer: (method: string) => GrpcStatus | Uint8Array | 'silence' | undefined,
   options: Omit<ClientOptions, 'connection'> = {},
-): Promise<{ client: Client; close: () => Promise<void> }> {
+): Promise<Client> {
   const server = createServer();
   const sessions = new Set<ServerHttp2Session>();
   server.on('session', (session) => sessions.add(session));
@@ -47,12 +48,10 @@ export async function clientAnsweredWith(
   // The system may give a later server the port of an earlier one, whose connections must not be taken for its own.
   const channelArgs = { 'grpc.use_local_subchannel_pool': 1 };
   const connection = Connection.lazy({ address: `127.0.0.1:${port}`, interceptors: [], channelArgs });
-  return {
-    client: new Client({ ...options, connection }),
-    close: async () => {
-      await connection.close();
-      for (const session of sessions) session.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  onTestFinished(async () => {
+    await connection.close();
+    for (const session of sessions) session.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return new Client({ ...options, connection });
 }

@@ -1,5 +1,5 @@
 import Long from 'long';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { randomBytes } from 'node:crypto';
 import type { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
@@ -23,8 +23,7 @@ const { DescribeNamespaceResponse, DescribeTaskQueueResponse } = proto.temporal.
 
 /** A Temporal that answers so. */
 async function temporalAnswering(answer: Parameters<typeof clientAnsweredWith>[0]) {
-  const { client, close } = await clientAnsweredWith(answer);
-  onTestFinished(close);
+  const client = await clientAnsweredWith(answer);
   return { connection: client.connection as Connection, address: '', namespace: 'default' };
 }
 

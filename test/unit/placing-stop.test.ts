@@ -56,8 +56,7 @@ const absent = { code: 5, details: 'workflow not found' };
 /** A Temporal whose answer about the stop may change. */
 async function temporalWith(first: GrpcStatus | Uint8Array) {
   const state = { answer: first, asked: 0 };
-  const { client, close } = await clientAnsweredWith(() => ((state.asked += 1), state.answer));
-  onTestFinished(close);
+  const client = await clientAnsweredWith(() => ((state.asked += 1), state.answer));
   return { client, state };
 }
 

@@ -152,8 +152,7 @@ describe.each(calls)('%s', (_name, call) => {
 
 describe('a connection to Temporal', () => {
   test.each(['https_proxy', 'HTTPS_PROXY'])('goes through the proxy of %s', async (name) => {
-    const { client, close } = await clientAnsweredWith(() => undefined);
-    onTestFinished(close);
+    const client = await clientAnsweredWith(() => undefined);
     const { hosts, use } = await startProxy(`http://${(client.connection as Connection).options.address}`);
     use(name);
     const connection = await Connection.connect(throughProxy({ address: 'temporal.example:7233' }));
@@ -163,8 +162,7 @@ describe('a connection to Temporal', () => {
   });
 
   test('reaches this machine directly', async () => {
-    const { client, close } = await clientAnsweredWith(() => undefined);
-    onTestFinished(close);
+    const client = await clientAnsweredWith(() => undefined);
     const { hosts, use } = await startProxy();
     use(...both);
     const { address } = (client.connection as Connection).options;

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { errors, labDataConverter, LabOperations, parseKeyRing } from '../../../client/index.js';
 import { createWebhookHandler } from '../../../client/webhooks/handler.js';
 import type { RejectedEventReceived } from '../../../client/webhooks/destinations.js';
@@ -14,11 +14,10 @@ const dataConverter = labDataConverter(parseKeyRing(`k:${randomBytes(32).toStrin
 /** A client of a Temporal that refuses every call, with the calls that reached it. */
 async function refusing(options = {}): Promise<{ client: Client; sent: string[] }> {
   const sent: string[] = [];
-  const { client, close } = await clientAnsweredWith((method) => {
+  const client = await clientAnsweredWith((method) => {
     if (method !== 'DescribeTaskQueue') sent.push(method);
     return { code: 7, details: 'refused' };
   }, options);
-  onTestFinished(close);
   return { client, sent };
 }
 

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { defaultDataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { errors, labDataConverter, LabOperations, parseKeyRing } from '../../../client/index.js';
 import { linkErrorMap } from '../../../client/link/errors.js';
 import { LinkHandle } from '../../../client/link/link-handle.js';
@@ -48,48 +48,43 @@ function silent(): LabOperations {
 
 const userId = randomUUID();
 
-describe('a Temporal that accepts connections and never answers', () => {
-  test.each<[string, (lab: LabOperations) => Promise<unknown>, string]>([
-    ['place', ({ orders }) => orders.place(kitFor(userId, 'silent')), 'It may have been started nevertheless: '],
-    ['get', ({ orders }) => orders.getHandle({ reference: 'silent' }), 'Nothing was changed: ask again.'],
-    [
-      'delete',
-      ({ webhooks }) => webhooks.delete({ orgId: 'org', teamId: 'team', environment: 'sandbox' }, 'endpoint'),
-      'The command is carried out within ten minutes, or not at all: ',
-    ],
-    ['requestDeletion', ({ users }) => users.requestDeletion({ userId }), 'The deletion may have been requested '],
-  ])('may have carried out what was sent, which %s says', async (_name, call, sentence) => {
+test.each<[string, (lab: LabOperations) => Promise<unknown>, string]>([
+  ['place', ({ orders }) => orders.place(kitFor(userId, 'silent')), 'It may have been started nevertheless: '],
+  ['get', ({ orders }) => orders.getHandle({ reference: 'silent' }), 'Nothing was changed: ask again.'],
+  [
+    'delete',
+    ({ webhooks }) => webhooks.delete({ orgId: 'org', teamId: 'team', environment: 'sandbox' }, 'endpoint'),
+    'The command is carried out within ten minutes, or not at all: ',
+  ],
+  ['requestDeletion', ({ users }) => users.requestDeletion({ userId }), 'The deletion may have been requested '],
+])(
+  'a Temporal that accepts connections and never answers may have carried out what was sent, which %s says',
+  async (_name, call, sentence) => {
     const lab = silent();
     const error = await rejection(call(lab));
     await lab.close();
     expect(error).toBeInstanceOf(errors.TemporalUnreachable);
     expect((error as Error).message).toContain(`Temporal cannot be reached at ${address} (`);
     expect((error as Error).message).toContain(`). ${sentence}`);
-  });
-});
+  },
+);
 
-describe('a lab service that never answers is not mistaken for Temporal:', () => {
-  test.each<[string, (lab: LabOperations) => Promise<unknown>, string]>([
-    ['createOrGet', ({ users }) => users.createOrGet({ client_user_id: 'invented' }), 'The lab service may still '],
-    ['get', ({ users }) => users.read(userId), 'Nothing was changed: ask again.'],
-    ['list', ({ users }) => users.readAll().next(), 'Nothing was changed: ask again.'],
-    [
-      'cancellationReasons',
-      ({ appointments }) => appointments.cancellationReasons(),
-      'Nothing was changed: ask again.',
-    ],
-  ])('%s', async (_name, call, sentence) => {
-    const lab = silent();
-    const error = await rejection(call(lab));
-    await lab.close();
-    expect(error).toBeInstanceOf(errors.TimedOut);
-    expect((error as Error).message).toContain(`No answer within 300 ms. ${sentence}`);
-  });
+test.each<[string, (lab: LabOperations) => Promise<unknown>, string]>([
+  ['createOrGet', ({ users }) => users.createOrGet({ client_user_id: 'invented' }), 'The lab service may still '],
+  ['get', ({ users }) => users.read(userId), 'Nothing was changed: ask again.'],
+  ['list', ({ users }) => users.readAll().next(), 'Nothing was changed: ask again.'],
+  ['cancellationReasons', ({ appointments }) => appointments.cancellationReasons(), 'Nothing was changed: ask again.'],
+])('a lab service that never answers is not mistaken for Temporal: %s', async (_name, call, sentence) => {
+  const lab = silent();
+  const error = await rejection(call(lab));
+  await lab.close();
+  expect(error).toBeInstanceOf(errors.TimedOut);
+  expect((error as Error).message).toContain(`No answer within 300 ms. ${sentence}`);
 });
 
 test('credentials that may not ask why there was no answer do not hide what may go on', async () => {
   const denied = { code: 7, details: 'Request unauthorized.' };
-  const { client, close } = await clientAnsweredWith((method) => {
+  const client = await clientAnsweredWith((method) => {
     if (method === 'StartWorkflowExecution') return 'silence';
     return method === 'GetSystemInfo' ? undefined : denied;
   });
@@ -100,28 +95,25 @@ test('credentials that may not ask why there was no answer do not hide what may 
     expect(error).toBeInstanceOf(errors.TimedOut);
     expect((error as Error).message).toMatch(/^No answer within 300 ms\. It may have been started nevertheless: /);
   });
-  await close();
 });
 
 test('a request that Temporal ends before the deadline names the time that was waited', async () => {
-  const { client, close } = await clientAnsweredWith((method) =>
+  const client = await clientAnsweredWith((method) =>
     method === 'QueryWorkflow' ? { code: 4, details: 'the query took too long' } : undefined,
   );
   const calls = new TemporalCalls(client, { taskQueue: 'lab-operations', deadline: '5m' });
   const kind = { errors: linkErrorMap, underWay: 'Ask again.' };
   const error = await rejection(calls.call(kind, {}, () => client.workflow.getHandle('any').query('state')));
-  await close();
   expect(error).toBeInstanceOf(errors.TimedOut);
   expect((error as Error).message).toMatch(/^No answer within (\d{1,3} ms|\d{1,2} s)\. Ask again\./);
 });
 
 test('a query that finds no poller fails for lack of a worker, whichever workflow it asked', async () => {
   const noPoller = { code: 9, details: 'no poller seen for task queue recently' };
-  const { client, close } = await clientAnsweredWith((method) => (method === 'QueryWorkflow' ? noPoller : undefined));
+  const client = await clientAnsweredWith((method) => (method === 'QueryWorkflow' ? noPoller : undefined));
   const calls = new TemporalCalls(client, { taskQueue: 'lab-operations', deadline: '1m' });
   const kind = { errors: linkErrorMap, underWay: 'Ask again.' };
   const error = await rejection(calls.call(kind, {}, () => client.workflow.getHandle('any').query('state')));
-  await close();
   expect(error).toBeInstanceOf(errors.NoWorker);
 });
 
@@ -129,7 +121,7 @@ test('a query that a worker took along is asked again, also by a call without a 
   const state = defaultDataConverter.payloadConverter.toPayload({ phase: 'awaiting_password' });
   const answer = QueryWorkflowResponse.encode({ queryResult: { payloads: [state] } }).finish();
   let queries = 0;
-  const { client, close } = await clientAnsweredWith((method) => {
+  const client = await clientAnsweredWith((method) => {
     if (method !== 'QueryWorkflow') return undefined;
     queries += 1;
     return queries === 1 ? 'silence' : answer;
@@ -146,14 +138,13 @@ test('a query that a worker took along is asked again, also by a call without a 
     expect(queries).toBe(2);
   } finally {
     vi.useRealTimers();
-    await close();
   }
 });
 
 test('a watch outlasts a Temporal that does not answer, but not one that refuses the credentials', async () => {
   const denied = { code: 7, details: 'Request unauthorized.' };
   let queries = 0;
-  const { client, close } = await clientAnsweredWith((method) => {
+  const client = await clientAnsweredWith((method) => {
     if (method !== 'QueryWorkflow') return method === 'GetSystemInfo' ? undefined : 'silence';
     queries += 1;
     return queries < 3 ? 'silence' : denied;
@@ -161,7 +152,6 @@ test('a watch outlasts a Temporal that does not answer, but not one that refuses
   const calls = new TemporalCalls(client, { taskQueue: 'lab-operations', deadline });
   const link = new LinkHandle(calls, userId, 'invented');
   const error = await rejection(link.watch({ minInterval: '100ms', maxInterval: '100ms' }).next());
-  await close();
   expect((error as Error).message).toContain('refuses the credentials');
   expect(error).toBeInstanceOf(errors.TemporalRefused);
   // An answer that comes after its deadline is not seen.
@@ -175,9 +165,8 @@ describe('a command that returns a secret', () => {
   const withoutEnd = (method: string) => (method === 'GetSystemInfo' ? undefined : 'silence');
 
   test('says after its deadline where the secret is', async () => {
-    const { client, close } = await clientAnsweredWith(withoutEnd, encrypting);
+    const client = await clientAnsweredWith(withoutEnd, encrypting);
     const error = await rejection(new LabOperations(client).webhooks.rotate(place, 'endpoint', {}, { deadline }));
-    await close();
     expect((error as Error).message).toContain("take it from the service's dashboard, or rotate again");
   });
 
@@ -185,7 +174,7 @@ describe('a command that returns a secret', () => {
     ['rotate', ({ webhooks }) => webhooks.rotate(place, 'endpoint')],
     ['register', ({ webhooks }) => webhooks.register(place, { url: 'https://product.example/webhooks' })],
   ])('is awaited as long as it may take: %s', async (_name, command) => {
-    const { client, close } = await clientAnsweredWith(withoutEnd, encrypting);
+    const client = await clientAnsweredWith(withoutEnd, encrypting);
     await client.connection.ensureConnected();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     try {
@@ -197,7 +186,6 @@ describe('a command that returns a secret', () => {
       expect(await ended).toBeInstanceOf(errors.TemporalUnreachable);
     } finally {
       vi.useRealTimers();
-      await close();
     }
   });
 });
@@ -209,14 +197,13 @@ test('a wait of many requests does not warn of a leak', async () => {
   const enough = new AbortController();
   let requests = 0;
   // An empty answer to a long poll: the client asks again at once.
-  const { client, close } = await clientAnsweredWith(() => {
+  const client = await clientAnsweredWith(() => {
     requests += 1;
     if (requests === 30) enough.abort();
     return undefined;
   });
   const deletion = new DeletionHandle(new TemporalCalls(client, { taskQueue: 'invented', deadline: 'none' }), userId);
   await rejection(deletion.result({ signal: enough.signal }));
-  await close();
   process.off('warning', keep);
   expect(requests).toBeGreaterThanOrEqual(30);
   expect(warnings).toEqual([]);
@@ -247,8 +234,7 @@ test.each<[string, ReturnType<Parameters<typeof clientAnsweredWith>[0]>, string,
   ],
 ])('a namespace that is not found %s', async (_case, described, name, message) => {
   const answered = (method: string) => (method === 'DescribeNamespace' ? described : notFound);
-  const { client, close } = await clientAnsweredWith(answered);
-  onTestFinished(close);
+  const client = await clientAnsweredWith(answered);
   const { orders } = new LabOperations(client, { encryption: 'optional' });
   const error = await rejection(orders.list({ all: true }).next());
   expect(error).toMatchObject({ name, message: expect.stringMatching(message) as string });

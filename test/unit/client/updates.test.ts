@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { defaultDataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { LabOperations } from '../../../client/index.js';
 import { clientAnsweredWith, type GrpcStatus } from '../../rig/grpc-answers.js';
 import { rejection } from '../service/recording-server.js';
@@ -41,8 +41,7 @@ async function endingUpdates(end: GrpcStatus, times = Infinity) {
     } satisfies WorkflowClientInterceptor,
   ];
   const answered = (method: string) => (answers[method] && ids.length <= times ? end : answers[method]);
-  const { client, close } = await clientAnsweredWith(answered, { interceptors: { workflow } });
-  onTestFinished(close);
+  const client = await clientAnsweredWith(answered, { interceptors: { workflow } });
   return { lab: new LabOperations(client, { encryption: 'optional' }), ids };
 }
 

@@ -14,13 +14,11 @@ const pauses = { first: 10, longest: 20 };
 /** A worker that starts while Temporal answers the making of its schedule so, once each. */
 async function startWhile(answers: readonly GrpcStatus[]) {
   let asked = 0;
-  const { client, close } = await clientAnsweredWith((method) =>
-    method === 'CreateSchedule' ? answers[asked++] : undefined,
-  );
+  const client = await clientAnsweredWith((method) => (method === 'CreateSchedule' ? answers[asked++] : undefined));
   const lines: { level: number; msg: string }[] = [];
   const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[number]) });
   const schedule = await ensureReconcileSchedule(client, settings, log, pauses);
-  closing.push(() => schedule.stop(), close);
+  closing.push(() => schedule.stop());
   return { asked: () => asked, levels: () => lines.map(({ level }) => level), schedule };
 }
 

@@ -1,14 +1,9 @@
 import proto from '@temporalio/proto';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { workerIdentity } from '../../../client/encryption/key-requirement.js';
 import { createWebhookHandler, type WebhookHandlerOptions } from '../../../client/webhooks/handler.js';
 import { clientAnsweredWith, type GrpcStatus } from '../../rig/grpc-answers.js';
 import { orderEvent, remembering, secret, signed } from './sending.js';
-
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
 
 const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
 const { DescribeTaskQueueResponse } = proto.temporal.api.workflowservice.v1;
@@ -26,11 +21,10 @@ function polledBy(...encrypting: boolean[]): Uint8Array {
  */
 async function handlerWhoseQueueIs(looks: (GrpcStatus | Uint8Array)[], options: Partial<WebhookHandlerOptions> = {}) {
   const calls: string[] = [];
-  const { client, close } = await clientAnsweredWith((method) => {
+  const client = await clientAnsweredWith((method) => {
     calls.push(method);
     return method === 'DescribeTaskQueue' ? (looks.length > 1 ? looks.shift() : looks[0]) : undefined;
   });
-  closing.push(close);
   const handler = createWebhookHandler({ temporal: client, secrets: [secret], logger: false, ...options });
   return { handler, calls, sent: () => calls.filter((method) => method.startsWith('Signal')).length };
 }

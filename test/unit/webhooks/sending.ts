@@ -67,6 +67,11 @@ export async function loggingHandler(options: Partial<WebhookHandlerOptions> = {
   return { lines, handler: await handlerWithoutTemporal({ logger, ...options }) };
 }
 
+/** The answers that a handler has given. */
+export function countedBy(handler: WebhookHandler): string[] {
+  return Object.entries(handler.counts().answers).flatMap(([name, times]) => (times > 0 ? [name] : []));
+}
+
 /** What becomes of one message: its answer, the names under which it is counted, and what is logged. */
 export async function outcomeOf(
   request: Parameters<WebhookHandler['handle']>[0],
@@ -75,9 +80,7 @@ export async function outcomeOf(
   const { lines, handler } = await loggingHandler(options);
   const { status, headers, body } = await handler.handle(request);
   const { error } = JSON.parse(body ?? '{"error":null}') as { error: string | null };
-  const { answers, passedOver } = handler.counts();
-  const counted = Object.entries(answers).flatMap(([name, times]) => (times > 0 ? [name] : []));
-  return { status, headers, error, counted, passedOver, lines };
+  return { status, headers, error, counted: countedBy(handler), passedOver: handler.counts().passedOver, lines };
 }
 
 /** The handler behind a plain node:http server. */

@@ -1,14 +1,9 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AnswerName } from '../../../client/webhooks/answers.js';
 import { createWebhookHandler, type WebhookHandlerOptions } from '../../../client/webhooks/handler.js';
 import type { RejectedEventReceived } from '../../../client/webhooks/destinations.js';
 import { clientAnsweredWith } from '../../rig/grpc-answers.js';
 import { orderEvent, remembering, secret, signed } from './sending.js';
-
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
 
 const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
 
@@ -18,12 +13,11 @@ async function handlerRefusedWith(
   details: string,
   { to = 'signals', ...options }: Partial<WebhookHandlerOptions> & { to?: 'signals' | 'starts' } = {},
 ) {
-  const { client, close } = await clientAnsweredWith((method) => {
+  const client = await clientAnsweredWith((method) => {
     if (method === 'SignalWithStartWorkflowExecution') return { code, details };
     if (method !== 'SignalWorkflowExecution') return undefined;
     return to === 'signals' ? { code, details } : { code: 5, details: 'workflow not found' };
   });
-  closing.push(close);
   return createWebhookHandler({ temporal: client, secrets: [secret], ...options });
 }
 

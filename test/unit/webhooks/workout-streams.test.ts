@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { handlerWithoutTemporal, remembering, signed } from './sending.js';
+import { outcomeOf, signed } from './sending.js';
 
 const userId = '6f0c0a49-2f0a-4b5e-8d6f-000000000001';
 const workoutId = '6f0c0a49-2f0a-4b5e-8d6f-000000000002';
@@ -17,21 +17,17 @@ const notice = (changes: Record<string, unknown> = {}): Record<string, unknown> 
   },
 });
 
+/** What becomes of this message if the sink for health data answers so. */
+const noticed = (body: object, answer?: string) =>
+  outcomeOf(signed({ ...body }), { healthData: () => Promise.resolve(answer) });
+
 // proves 264, 296, 301
-test('a notice whose stream is due is answered 503 while Temporal is away, once the sink has it', async () => {
-  const { lines, logger } = remembering();
-  const taken: unknown[] = [];
-  const healthData = (event: unknown) => {
-    taken.push(event);
-    return Promise.resolve('stream_due');
-  };
-  const handler = await handlerWithoutTemporal({ logger, healthData });
-  expect((await handler.handle(signed(notice()))).status).toBe(503);
-  expect(taken).toHaveLength(1);
+test('a notice whose stream is due is answered 503 while Temporal is away', async () => {
+  const { status, lines } = await noticed(notice(), 'stream_due');
+  expect(status).toBe(503);
   // By `workout_id`, and not by the id inside the message.
-  expect(lines).toMatchObject([
-    { fields: { answer: 'temporal_unavailable', workflowId: `workout-stream/${workoutId}` } },
-  ]);
+  const workflowId = `workout-stream/${workoutId}`;
+  expect(lines).toMatchObject([{ fields: { answer: 'temporal_unavailable', workflowId } }]);
   expect(JSON.stringify(lines)).not.toContain('Testperson');
 });
 
@@ -42,24 +38,17 @@ test.each([
   ['set_aside', 'health_data_set_aside'],
   [undefined, 'health_data_accepted'],
 ])('a notice that the sink answers with %s starts nothing', async (outcome, answer) => {
-  const handler = await handlerWithoutTemporal({ healthData: () => Promise.resolve(outcome) });
-  expect((await handler.handle(signed(notice()))).status).toBe(204);
-  expect(handler.counts().answers).toMatchObject({ [answer]: 1 });
+  expect(await noticed(notice(), outcome)).toMatchObject({ status: 204, counted: [answer] });
 });
 
 test.each([
-  ['without a sink', notice(), undefined, 'health_data_counted'],
-  ['that names no workout', notice({ workout_id: null }), 'stream_due', 'health_data_accepted'],
-  ['that names an odd one', notice({ workout_id: '../etc' }), 'stream_due', 'health_data_accepted'],
-])('a notice %s starts nothing', async (_what, body, outcome, answer) => {
-  const sink = outcome === undefined ? {} : { healthData: () => Promise.resolve(outcome) };
-  const handler = await handlerWithoutTemporal(sink);
-  expect((await handler.handle(signed(body))).status).toBe(204);
-  expect(handler.counts().answers).toMatchObject({ [answer]: 1 });
+  ['names no workout', notice({ workout_id: null })],
+  ['names an odd one', notice({ workout_id: '../etc' })],
+  ['is a summary', { ...notice(), event_type: 'daily.data.workouts.created' }],
+])('a message that %s starts nothing, though the sink has a stream due', async (_what, body) => {
+  expect(await noticed(body, 'stream_due')).toMatchObject({ status: 204, counted: ['health_data_accepted'] });
 });
 
-test('a summary is never taken for a notice', async () => {
-  const handler = await handlerWithoutTemporal({ healthData: () => Promise.resolve('stream_due') });
-  const summary = { ...notice(), event_type: 'daily.data.workouts.created' };
-  expect((await handler.handle(signed(summary))).status).toBe(204);
+test('a notice without a sink is counted and starts nothing', async () => {
+  expect(await outcomeOf(signed(notice()))).toMatchObject({ status: 204, counted: ['health_data_counted'] });
 });
