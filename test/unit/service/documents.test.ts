@@ -42,13 +42,6 @@ test.each([
   expect(String(error)).not.toContain('nvented');
 });
 
-test('a refusal is read as one of any other call', async () => {
-  const missing = await serviceWith({ status: 404, body: { detail: 'Order not found' } });
-  expect(await rejection(missing.documents.results('order-1'))).toBeInstanceOf(NotFound);
-  const refused = await serviceWith({ status: 422, body: { detail: [] } });
-  expect(await rejection(refused.documents.requisition('order-1'))).toBeInstanceOf(ServiceRefused);
-});
-
 test('a PDF is asked for as such, at the paths of the service', async () => {
   const { documents, requests } = await serviceWith({ status: 404, body: {} });
   const calls = [
@@ -116,9 +109,12 @@ test('the stream is there before the PDF is complete, and its reader sets the pa
   expect((await buffer(unread)).length).toBe(whole);
 });
 
-test('before the first byte the errors are those of any other call', async () => {
+test('the errors are those of any other call, of a stream until its first byte', async () => {
   const missing = await serviceWith({ status: 404, body: { detail: 'Order not found' } });
-  expect(await rejection(missing.documents.streams.results('order-1'))).toBeInstanceOf(NotFound);
+  for (const of of [missing.documents, missing.documents.streams])
+    expect(await rejection(of.results('order-1'))).toBeInstanceOf(NotFound);
+  const refused = await serviceWith({ status: 422, body: { detail: [] } });
+  expect(await rejection(refused.documents.requisition('order-1'))).toBeInstanceOf(ServiceRefused);
   const odd = await serviceWith({ body: { pdf: 'x'.repeat(5_000) } });
   expect(await rejection(odd.documents.streams.requisition('order-1'))).toBeInstanceOf(AnswerUnreadable);
   const { documents } = serviceAt(`http://127.0.0.1:${await closedPort()}`);

@@ -5,28 +5,13 @@ import type {
   RegisterRequest,
   TestkitOrderRequest,
 } from '../../../service/order/orders.js';
+import {
+  patientDetails as inventedPatient,
+  physician as inventedPhysician,
+  shippingDetails as inventedShipping,
+} from '../../rig/cast.js';
 
-/* Invented throughout: nobody of this name, number or address exists. */
-
-export const inventedShipping = {
-  receiver_name: 'Testperson Invented',
-  first_line: '1 Nowhere Lane',
-  second_line: 'Flat 2',
-  city: 'Phantomville',
-  state: 'AZ',
-  zip: '85004',
-  country: 'US',
-  phone_number: '+15550100',
-};
-
-export const inventedPatient = {
-  first_name: 'Testperson',
-  last_name: 'Invented',
-  dob: '1980-02-29',
-  gender: 'female',
-  phone_number: '+15550100',
-  email: 'testperson@example.com',
-};
+export { inventedPatient, inventedPhysician, inventedShipping };
 
 export const inventedAddress = {
   ...inventedShipping,
@@ -44,8 +29,6 @@ export const home = {
   unit: '2',
   access_notes: 'Gate code invented',
 } satisfies AppointmentAddress;
-
-export const inventedPhysician = { first_name: 'Doctor', last_name: 'Invented', npi: '0123456789' };
 
 export const testkitRequest: TestkitOrderRequest = {
   user_id: 'user-1',

@@ -182,6 +182,17 @@ test.each<[request: string, call: Call, body?: unknown]>([
   expect(sent?.headers['content-type']).toBe(body === undefined ? undefined : 'application/json');
 });
 
+test.each<[where: string, call: Call]>([
+  ['phlebotomy', ({ appointments }) => appointments.cancellationReasons()],
+  ['psc', ({ walkIns }) => walkIns.cancellationReasons()],
+])('the reasons for a cancellation are listed for %s', async (where, call) => {
+  const reasons = [{ id: 'reason-1', name: 'Invented', is_refundable: true }];
+  const service = await serviceWith({ body: reasons });
+  expect(await call(service)).toEqual(reasons);
+  const url = `/v3/order/${where}/appointment/cancellation-reasons`;
+  expect(service.requests).toMatchObject([{ method: 'GET', url, body: undefined }]);
+});
+
 test.each<[what: string, call: Call]>([
   ['an order', ({ orders }) => orders.create(orderRequest, { idempotencyKey: 'labops:-:ref-1:1' })],
   ['a walk-in', ({ walkIns }) => walkIns.book('order-1', booking, { idempotencyKey: 'labops:-:ref-1:1' })],
@@ -194,11 +205,15 @@ test.each<[what: string, call: Call]>([
   });
 });
 
-// proves 218, I4
-test('an order is created at the configured path', async () => {
-  const { orders, requests } = await serviceWith({ body: answer }, { createOrderPath: '/v3/order/create' });
+// proves 211, 218, 225, 322, I4
+test('creations and lists have their paths from the configuration', async () => {
+  const paths = { createOrderPath: '/v3/order/create', ordersPath: '/v3/orders', usersPath: '/v2/user' };
+  const body = { ...answer, orders: [], users: [] };
+  const { orders, users, requests } = await serviceWith({ body }, paths);
   await orders.create(orderRequest);
-  expect(requests).toMatchObject([{ url: '/v3/order/create' }]);
+  await orders.list().next();
+  await users.list().next();
+  expect(requests.map(({ url }) => url?.split('?')[0])).toEqual(['/v3/order/create', '/v3/orders', '/v2/user']);
 });
 
 describe('a request that breaks a rule does not go out:', () => {

@@ -61,13 +61,6 @@ test.each([
   expect(await found.catch(({ name }: Error) => name)).toEqual(expected);
 });
 
-test('reasons for a cancellation are listed', async () => {
-  const body = [{ id: 'reason-1', name: 'Other' }];
-  const { walkIns, requests } = await serviceWith({ body });
-  expect(await walkIns.cancellationReasons()).toEqual(body);
-  expect(requests).toMatchObject([{ url: '/v3/order/psc/appointment/cancellation-reasons' }]);
-});
-
 describe('a booking', () => {
   const book = async (answer: Answer) => {
     const { walkIns } = await serviceWith(answer);

@@ -4,16 +4,6 @@ import { cursorPages, numberedPages } from '../../../../service/http/paging.js';
 import { all } from '../../../rig/all.js';
 
 describe('pages with a cursor', () => {
-  test('are read until there is no next one, each with the cursor of the one before', async () => {
-    const asked: (string | undefined)[] = [];
-    const pages = cursorPages(async (cursor) => {
-      asked.push(cursor);
-      return { items: [asked.length], nextCursor: ['a', 'b'][asked.length - 1] };
-    });
-    expect(await all(pages)).toEqual([1, 2, 3]);
-    expect(asked).toEqual([undefined, 'a', 'b']);
-  });
-
   test.each([null, undefined, ''])('end where the next cursor is %j', async (nextCursor) => {
     expect(await all(cursorPages(async () => ({ items: [1], nextCursor })))).toEqual([1]);
   });

@@ -257,13 +257,6 @@ test.each<[field: string, call: (management: Management) => Promise<unknown>]>([
   expect(broken.map((rule) => rule.split(' ')[0])).toEqual([field]);
 });
 
-// proves 10, 311
-test("a conflict over a customer's own id of a team is a refusal with its status", async () => {
-  const { management } = await serviceWith({ status: 409, body: { team_id: 'team-2' } }, { managementKey });
-  const refused = await rejection(management.teams.create('org-1', newTeam));
-  expect(refused).toMatchObject({ name: 'ServiceRefused', status: 409 });
-});
-
 // proves 11, 246
 test('the management API may have an address of its own', async () => {
   const team = await answering(() => ({ body: { data: [] } }));
@@ -280,12 +273,4 @@ test('the fate of keys is reported as far as the answer goes', async () => {
   const body = { success: 'all', failure: { odd: 1 }, not_found: 0 };
   const fate = await readFrom(body, ({ management }) => management.teamApiKeys.delete(region, ['key-2']));
   expect(fate).toEqual({ deleted: [], failed: [], notFound: [] });
-});
-
-// proves 253
-test('a tier without the management API is reported as not enabled', async () => {
-  const body = 'The management API is not enabled for this team';
-  const { management } = await serviceWith({ status: 403, body }, { managementKey });
-  const refused = await rejection(management.labAccounts.list(region));
-  expect(refused).toMatchObject({ name: 'FeatureNotEnabled', status: 403 });
 });

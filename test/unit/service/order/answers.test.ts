@@ -15,27 +15,25 @@ const rulesFor = (question: object, ...answer: string[]) =>
     answer.flatMap((text) => given(text)),
   ).map(({ field, message }) => `${field} ${message}`);
 
-describe('an answer fits its question', () => {
-  test.each<[object, ...string[]]>([
-    [{ type: 'choice', answers: choices }, 'AM'],
-    [{ type: 'choice', answers: choices }, 'Evening'],
-    [{ type: 'choice', answers: choices }, ' 2 '],
-    [{ type: 'choice', answers: choices }, 'am', ' MORNING '],
-    [{ type: 'choice' }, 'whatever: no choice is shown'],
-    [{ type: 'multi_choice', answers: choices }, 'AM, PM'],
-    [{ type: 'multi_choice', answers: choices }, 'AM', 'PM'],
-    [{ type: 'multi_choice', answers: choices }, 'am; evening'],
-    [{ type: 'numeric' }, '7.5'],
-    [{ type: 'numeric' }, '-3'],
-    [{ type: 'numeric' }, '.5', '5,5', '+0.5'],
-    [{ type: 'text' }, 'anything'],
-    [{ type: 'invented' }, 'anything'],
-    [{ type: 'numeric', required: false }, ''],
-    [{ type: 'choice', required: false, answers: choices }],
-    [{ type: 'choice', default: 'AM', answers: choices }],
-  ])('%j takes %j', (question, ...answers) => {
-    expect(rulesFor(question, ...answers)).toEqual([]);
-  });
+test.each<[object, ...string[]]>([
+  [{ type: 'choice', answers: choices }, 'AM'],
+  [{ type: 'choice', answers: choices }, 'Evening'],
+  [{ type: 'choice', answers: choices }, ' 2 '],
+  [{ type: 'choice', answers: choices }, 'am', ' MORNING '],
+  [{ type: 'choice' }, 'whatever: no choice is shown'],
+  [{ type: 'multi_choice', answers: choices }, 'AM, PM'],
+  [{ type: 'multi_choice', answers: choices }, 'AM', 'PM'],
+  [{ type: 'multi_choice', answers: choices }, 'am; evening'],
+  [{ type: 'numeric' }, '7.5'],
+  [{ type: 'numeric' }, '-3'],
+  [{ type: 'numeric' }, '.5', '5,5', '+0.5'],
+  [{ type: 'text' }, 'anything'],
+  [{ type: 'invented' }, 'anything'],
+  [{ type: 'numeric', required: false }, ''],
+  [{ type: 'choice', required: false, answers: choices }],
+  [{ type: 'choice', default: 'AM', answers: choices }],
+])('an answer fits its question: %j takes %j', (question, ...answers) => {
+  expect(rulesFor(question, ...answers)).toEqual([]);
 });
 
 describe('a wrong answer is named with its question and what was expected, and never repeated', () => {
