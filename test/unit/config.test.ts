@@ -223,7 +223,6 @@ describe('the worker', () => {
     expect(faultsOf(() => worker({ ...notify, NOTIFICATIONS: 'off' }))).toEqual({
       NOTIFICATIONS: 'is off, but NOTIFY_URL is set',
     });
-    expect(faultsOf(() => worker({ NOTIFICATIONS: 'no' }))).toEqual({ NOTIFICATIONS: 'is neither on nor off' });
   });
 
   test('lists all faults at once', () => {
@@ -259,13 +258,6 @@ describe('the worker', () => {
     });
   });
 
-  test.each([
-    ...['api.example.com', 'ftp://api.example.com', 'https://user:password@api.example.com'],
-    ...['https://api.example.com?key=1', 'https://api.example.com#part'],
-  ])('refuses %s as the address of the service', (address) => {
-    expect(faultsOf(() => worker({ SERVICE_BASE_URL: address }))).toHaveProperty('SERVICE_BASE_URL');
-  });
-
   // proves 246, 247
   test('accepts what the management API needs, and needs none of it if nothing is managed', () => {
     const managed = worker({
@@ -284,20 +276,15 @@ describe('the worker', () => {
     for (const name of ['managementKey', 'managementBaseUrl']) expect(worker().service).not.toHaveProperty(name);
   });
 
-  // proves 250
-  test.each<[string, string, Env]>([
-    ['SERVICE_API_KEY', 'must not be the management key', { SERVICE_MANAGEMENT_KEY: 'sk_invented' }],
-    ['SERVICE_API_KEY', 'begins as a management key does', { SERVICE_MANAGEMENT_KEY_PREFIX: 'sk_' }],
-    [
-      ...(['SERVICE_MANAGEMENT_KEY', 'begins as a team key does'] as const),
-      { SERVICE_MANAGEMENT_KEY: 'sk_other', SERVICE_TEAM_KEY_PREFIX: 'sk_' },
-    ],
-    [
-      ...(['SERVICE_MANAGEMENT_KEY_PREFIX', 'must differ for the two kinds of keys'] as const),
-      { SERVICE_TEAM_KEY_PREFIX: 'sk_', SERVICE_MANAGEMENT_KEY_PREFIX: 'sk_' },
-    ],
-  ])('refuses a key in place of the other kind: %s %s', (setting, problem, env) => {
-    expect(faultsOf(() => worker(env))).toEqual({ [setting]: problem });
+  // service/http/keys.test.ts has every rule.
+  test('refuses a key in the place of the other kind, and prefixes that are the same', () => {
+    const prefixes = { SERVICE_TEAM_KEY_PREFIX: 'sk_', SERVICE_MANAGEMENT_KEY_PREFIX: 'mk_' };
+    expect(faultsOf(() => worker({ ...prefixes, SERVICE_MANAGEMENT_KEY: 'sk_other' }))).toEqual({
+      SERVICE_MANAGEMENT_KEY: 'begins as a team key does',
+    });
+    expect(faultsOf(() => worker({ ...prefixes, SERVICE_MANAGEMENT_KEY_PREFIX: 'sk_' }))).toEqual({
+      SERVICE_MANAGEMENT_KEY_PREFIX: 'must differ for the two kinds of keys',
+    });
   });
 });
 
@@ -337,28 +324,11 @@ describe('the ingress', () => {
   test('accepts the id of its team', () => {
     expect(ingress({ SERVICE_TEAM_ID: 'team-1' }).teamId).toBe('team-1');
     expect(ingress()).not.toHaveProperty('teamId');
-    expect(faultsOf(() => ingress({ SERVICE_TEAM_ID: 'our team' }))).toEqual({ SERVICE_TEAM_ID: 'is not an id' });
   });
 
   test('accepts several secrets, with spaces and a comma at the end', () => {
     const other = 'AAECAwQFBgcICQoLDA0ODw==';
     expect(ingress({ WEBHOOK_SECRETS: ` ${secret} , ${other}, ` }).webhookSecrets).toEqual([secret, other]);
-  });
-
-  test.each([
-    [',', 'holds no secret'],
-    ['whsec_', 'is empty after whsec_'],
-    ['whsec_!', 'is not whsec_ followed by base64'],
-    [`${secret},whsec_!`, '(secret 2 of 2) is not whsec_ followed by base64'],
-    [`${secret},c2hvcnQ=`, '(secret 2 of 2) has 5 bytes instead of at least 16'],
-    [`v1,${secret}`, '(secret 1 of 2) begins with v1, which is the version of a signature and not part of a secret'],
-  ])('refuses the secrets %j', (secrets, problem) => {
-    expect(faultsOf(() => ingress({ WEBHOOK_SECRETS: secrets }))).toEqual({ WEBHOOK_SECRETS: problem });
-  });
-
-  test.each(['-1', '65536', '80.5', 'http', '0x50'])('refuses the port %s', (port) => {
-    const problem = 'is not a whole number from 0 to 65535';
-    expect(faultsOf(() => ingress({ INGRESS_PORT: port }))).toEqual({ INGRESS_PORT: problem });
   });
 });
 
@@ -429,25 +399,10 @@ describe('encryption keys', () => {
     for (const env of [{ ...production, LABOPS_ENCRYPTION: 'optional' }, { NODE_ENV: 'test' }]) {
       expect(named(env).encryption).toBe('optional');
     }
-    expect(faultsOf(() => named({ LABOPS_ENCRYPTION: 'yes' }))).toEqual({
-      LABOPS_ENCRYPTION: 'is neither required nor optional',
-    });
   });
 
-  test('are required by LABOPS_ENCRYPTION: its former name is a fault', () => {
-    for (const read of [worker, ingress]) {
-      expect(faultsOf(() => read({ ENCRYPTION: 'required' }))).toEqual({
-        ENCRYPTION: 'is now called LABOPS_ENCRYPTION',
-      });
-    }
+  test('are not required of the codec server by the former name of LABOPS_ENCRYPTION', () => {
     expect(() => codecServer({ ENCRYPTION: 'required' })).not.toThrow();
-  });
-
-  test.each([worker, codecServer])('are refused by their position', (read) => {
-    const env = { LABOPS_ENCRYPTION_KEYS: `new:${encryptionKey},old:c2hvcnQ=` };
-    expect(faultsOf(() => read(env))).toEqual({
-      LABOPS_ENCRYPTION_KEYS: '(key 2 of 2) has a key of 5 bytes instead of 32',
-    });
   });
 });
 
@@ -479,20 +434,15 @@ describe('the codec server', () => {
     expect(codecServer({ CODEC_ALLOWED_ORIGINS: `${origins.join(', ')},` }).allowedOrigins).toEqual(origins);
   });
 
-  test.each(['*', 'https://temporal.example.com/', 'temporal.example.com', 'https://*.example.com', ','])(
-    'refuses %s, which a browser would never send as an origin',
-    (origins) => {
-      const problem = 'is not a list of origins such as https://temporal.example.com';
-      expect(faultsOf(() => codecServer({ CODEC_ALLOWED_ORIGINS: origins }))).toEqual({
-        CODEC_ALLOWED_ORIGINS: problem,
-      });
-    },
-  );
-
-  test('lists all faults at once', () => {
-    const wrong = { CODEC_PORT: 'x', CODEC_TOKEN: 'short', CODEC_OPEN: 'yes', LOG_LEVEL: 'x' };
-    const faults = faultsOf(() => codecServer({ ...wrong, LABOPS_ENCRYPTION_KEYS: 'x' }));
-    expect(Object.keys(faults).toSorted()).toEqual([...Object.keys(wrong), 'LABOPS_ENCRYPTION_KEYS'].toSorted());
+  test('lists all faults at once, rules between settings among them', () => {
+    const wrong = {
+      CODEC_PORT: 'x',
+      CODEC_TOKEN: 'short',
+      CODEC_OPEN: 'yes',
+      LOG_LEVEL: 'x',
+      LABOPS_ENCRYPTION_KEYS: 'x',
+    };
+    expect(Object.keys(faultsOf(() => codecServer(wrong))).toSorted()).toEqual(Object.keys(wrong).toSorted());
     expect(faultsOf(() => readCodecServerConfig({ CODEC_HOST: '0.0.0.0' }))).toEqual({
       LABOPS_ENCRYPTION_KEYS: 'is missing',
       CODEC_TOKEN: 'is missing, but CODEC_HOST is not an address of this machine only',
@@ -515,9 +465,6 @@ describe('the place of health data', () => {
     for (const read of [ingress, worker]) expect(read(database)).toMatchObject({ databaseUrl });
     expect(single(database).store).toEqual({ databaseUrl, poolSize: 10 });
     expect(ingress({ ...database, DATABASE_POOL_SIZE: '3' })).toMatchObject({ databasePoolSize: 3 });
-    expect(faultsOf(() => ingress({ ...database, DATABASE_POOL_SIZE: '0' }))).toEqual({
-      DATABASE_POOL_SIZE: 'is not a whole number from 1 to 1000',
-    });
   });
 
   test.each([worker, ingress, single])('may explicitly be off, but not beside a place', (read) => {
@@ -529,11 +476,6 @@ describe('the place of health data', () => {
     expect(faultsOf(() => read({ ...off, ...inDirectory }))).toEqual({
       HEALTH_DATA: 'is off, but HEALTH_DATA_DIRECTORY is set',
     });
-  });
-
-  test.each(['mysql://127.0.0.1/lab', '127.0.0.1:5432', 'postgres'])('is never %s', (url) => {
-    const problem = 'is not the address of a PostgreSQL database';
-    expect(faultsOf(() => ingress({ DATABASE_URL: url }))).toEqual({ DATABASE_URL: problem });
   });
 
   test('can be a directory only if one process does everything', () => {
@@ -551,11 +493,6 @@ describe('the place of health data', () => {
   test('can be read from the machine of one process if a port is set', () => {
     expect(single(inDirectory)).not.toHaveProperty('healthDataPort');
     expect(single({ ...inDirectory, HEALTH_DATA_PORT: ' 0 ' })).toMatchObject({ healthDataPort: 0 });
-    for (const port of ['x', '65536', '-1', '1.5']) {
-      expect(faultsOf(() => single({ ...inDirectory, HEALTH_DATA_PORT: port }))).toEqual({
-        HEALTH_DATA_PORT: 'is not a whole number from 0 to 65535',
-      });
-    }
   });
 
   test('one process lists every fault of its settings once', () => {
@@ -567,6 +504,45 @@ describe('the place of health data', () => {
       WEBHOOK_SECRETS: 'is missing',
     });
   });
+});
+
+const place = 'is not an http or https address without credentials';
+const port = 'is not a whole number from 0 to 65535';
+const origins = 'is not a list of origins such as https://temporal.example.com';
+const ofSecrets = (problem: string) => `(secret 2 of 2) ${problem}`;
+const shortKey = `new:${encryptionKey},old:c2hvcnQ=`;
+const version = 'begins with v1, which is the version of a signature and not part of a secret';
+const inDirectory = (env: Env) => single({ HEALTH_DATA_DIRECTORY: '/var/lib/invented', ...env });
+
+test.each<[setting: string, problem: string, read: (env: Env) => unknown, ...values: string[]]>([
+  ['SERVICE_BASE_URL', place, worker, 'api.example.com', 'ftp://api.example.com', 'https://u:p@api.example.com'],
+  ['SERVICE_BASE_URL', 'has a query or a fragment', worker, 'https://example.com?key=1', 'https://example.com#part'],
+  ['SERVICE_TEAM_ID', 'is not an id', ingress, 'our team'],
+  ['NOTIFICATIONS', 'is neither on nor off', worker, 'no'],
+  ['WEBHOOK_SECRETS', 'holds no secret', ingress, ','],
+  ['WEBHOOK_SECRETS', 'is empty after whsec_', ingress, 'whsec_'],
+  ['WEBHOOK_SECRETS', 'is not whsec_ followed by base64', ingress, 'whsec_!'],
+  ['WEBHOOK_SECRETS', ofSecrets('is not whsec_ followed by base64'), ingress, `${secret},whsec_!`],
+  ['WEBHOOK_SECRETS', ofSecrets('has 5 bytes instead of at least 16'), ingress, `${secret},c2hvcnQ=`],
+  ['WEBHOOK_SECRETS', `(secret 1 of 2) ${version}`, ingress, `v1,${secret}`],
+  ['INGRESS_PORT', port, ingress, '-1', '65536', '80.5', 'http', '0x50'],
+  ['HEALTH_DATA_PORT', port, inDirectory, '-1', '65536', '1.5', 'x'],
+  ['DATABASE_URL', 'is not the address of a PostgreSQL database', ingress, 'mysql://127.0.0.1/lab', '127.0.0.1:1'],
+  ['DATABASE_POOL_SIZE', 'is not a whole number from 1 to 1000', ingress, '0'],
+  ['LABOPS_ENCRYPTION', 'is neither required nor optional', worker, 'yes'],
+  ['LABOPS_ENCRYPTION_KEYS', '(key 2 of 2) has a key of 5 bytes instead of 32', worker, shortKey],
+  ['LABOPS_ENCRYPTION_KEYS', '(key 2 of 2) has a key of 5 bytes instead of 32', codecServer, shortKey],
+  ['ENCRYPTION', 'is now called LABOPS_ENCRYPTION', worker, 'required'],
+  ['ENCRYPTION', 'is now called LABOPS_ENCRYPTION', ingress, 'required'],
+  // A browser would never send these as an origin.
+  ['CODEC_ALLOWED_ORIGINS', origins, codecServer, '*', 'https://temporal.example.com/', 'temporal.example.com', ','],
+  ['CODEC_ALLOWED_ORIGINS', origins, codecServer, 'https://*.example.com'],
+  ['TEMPORAL_ADDRESS', 'is not host:port', ingress, 'http://temporal:7233', 'temporal:7233/', 'a:72b', ':7233'],
+  // The SDK would take them for false.
+  ['TEMPORAL_TLS', 'is neither true nor false', ingress, 'True', 'yes', 'on'],
+])('a wrong setting is refused with what is wrong: %s %s', (setting, problem, read, ...values) => {
+  const faults = values.map((value) => faultsOf(() => read({ [setting]: value })));
+  expect(faults).toEqual(values.map(() => ({ [setting]: problem })));
 });
 
 describe('the message', () => {
@@ -614,16 +590,6 @@ describe('Temporal', () => {
     const file = await fileWith('[profile.lab]\naddress = "a.example:7233"\nnamespace = "of-the-profile"\n');
     const env = { TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'lab', TEMPORAL_NAMESPACE: 'given' };
     expect(ingress(env).temporal).toMatchObject({ address: 'a.example:7233', namespace: 'given' });
-  });
-
-  test.each([
-    ...['http://temporal.example:7233', 'temporal.example:7233/', 'temporal:72a', ':7233'].map((address) => [
-      ...['TEMPORAL_ADDRESS', address, 'is not host:port'],
-    ]),
-    // The SDK would take them for false.
-    ...['True', 'yes', 'on'].map((value) => ['TEMPORAL_TLS', value, 'is neither true nor false']),
-  ] as [string, string, string][])('refuses %s=%s, which %s', (setting, value, problem) => {
-    expect(faultsOf(() => ingress({ [setting]: value }))).toEqual({ [setting]: problem });
   });
 
   test.each(['localhost', '[::1]:7233', 'us-east-1.aws.api.temporal.io:7233'])('takes the address %s', (address) => {
