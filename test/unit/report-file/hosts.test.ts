@@ -3,25 +3,9 @@ import { allowedUrl } from '../../../activities/report-file/remote-file.js';
 import { headersFor, namesHost } from '../../../activities/report-file/hosts.js';
 import { createReportFiles } from '../../../activities/report-file/report-files.js';
 
-describe('a URL is refused', () => {
-  test.each(['', 'report.pdf', '/report.pdf', 'http://', 'ftp://example.com/a', 'file:///etc/passwd', 'data:,a'])(
-    '%j: neither http nor https',
-    (text) => {
-      expect(() => allowedUrl(text)).toThrow(expect.objectContaining({ reason: 'url_not_allowed' }));
-    },
-  );
-
-  test.each(['https://user@example.com/', 'https://user:secret@example.com/', 'https://:secret@example.com/'])(
-    '%s: credentials in it, which the message does not repeat',
-    (text) => {
-      expect(() => allowedUrl(text)).toThrow(/^(?!.*(secret|example)).*user name or password/);
-    },
-  );
-
-  test('a URL that leads from https down to http is refused', () => {
-    expect(() => allowedUrl('http://example.com/', new URL('https://example.com/'))).toThrow('from https to http');
-    expect(allowedUrl('https://example.com/', new URL('http://example.com/')).protocol).toBe('https:');
-  });
+test('a URL that leads from https down to http is refused', () => {
+  expect(() => allowedUrl('http://example.com/', new URL('https://example.com/'))).toThrow('from https to http');
+  expect(allowedUrl('https://example.com/', new URL('http://example.com/')).protocol).toBe('https:');
 });
 
 test('a relative address is read against the one that named it', () => {
@@ -42,13 +26,8 @@ test('a host is named for all its ports or for one, in any case, with the dot of
 describe('headers of a set', () => {
   const set = { hosts: ['files.example.com'], headers: { authorization: 'Bearer invented' } };
 
-  test('go to its hosts only', () => {
+  test('go to their hosts, in the clear only to allowed ones', () => {
     expect(headersFor(set, new URL('https://files.example.com/a'), [])).toEqual(set.headers);
-    expect(headersFor(set, new URL('https://files.example.com.evil.example/a'), [])).toEqual({});
-    expect(headersFor(set, new URL('https://example.com/a'), [])).toEqual({});
-  });
-
-  test('go in the clear only to allowed hosts', () => {
     const url = new URL('http://files.example.com/a');
     expect(headersFor(set, url, [])).toEqual({});
     expect(headersFor(set, url, ['files.example.com'])).toEqual(set.headers);

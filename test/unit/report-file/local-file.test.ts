@@ -196,27 +196,23 @@ describe('a folder that is swapped with a link while a file in it is opened', ()
   });
 });
 
-describe('a root that cannot be read', () => {
-  test('may be back later', async () => {
-    const { root } = await folders();
-    const files = createReportFiles({ root: join(root, 'not-mounted') });
-    expect(await outcomeOf(files.open({ path: 'report.pdf' }))).toBe('unavailable: not_readable');
-  });
+test('a root that cannot be read may be back later', async () => {
+  const { root } = await folders();
+  const files = createReportFiles({ root: join(root, 'not-mounted') });
+  expect(await outcomeOf(files.open({ path: 'report.pdf' }))).toBe('unavailable: not_readable');
 });
 
-describe('a file that changes while it is read', () => {
-  test.each([
-    ['grows', 'changed'],
-    ['shrinks', 'broken_off'],
-  ])('a file that %s while it is read can be read another time', async (change, reason) => {
-    const { root, files } = await folders();
-    const path = join(root, 'changing.pdf');
-    await writeFile(path, sampleReport('pdf', { size: 300_000 }));
-    const file = await files.open({ path });
-    if (change === 'grows') await appendFile(path, 'more');
-    else await truncate(path, 200_000);
-    await expect(read(file)).rejects.toMatchObject({ name: 'ReportFileUnavailable', reason });
-  });
+test.each([
+  ['grows', 'changed'],
+  ['shrinks', 'broken_off'],
+])('a file that %s while it is read can be read another time', async (change, reason) => {
+  const { root, files } = await folders();
+  const path = join(root, 'changing.pdf');
+  await writeFile(path, sampleReport('pdf', { size: 300_000 }));
+  const file = await files.open({ path });
+  if (change === 'grows') await appendFile(path, 'more');
+  else await truncate(path, 200_000);
+  await expect(read(file)).rejects.toMatchObject({ name: 'ReportFileUnavailable', reason });
 });
 
 test('no descriptor is left open, however the reading ends', async () => {

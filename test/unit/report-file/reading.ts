@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import type { RequestListener } from 'node:http';
 import { ReportFileRefused, ReportFileUnavailable } from '../../../activities/report-file/errors.js';
 import type { OpenReportFile } from '../../../activities/report-file/report-files.js';
+import { serving } from '../service/recording-server.js';
 
 /** All bytes of an open file. */
 export async function read(file: OpenReportFile): Promise<Buffer> {
@@ -25,13 +23,7 @@ export async function outcomeOf(opening: Promise<OpenReportFile>): Promise<numbe
 
 /** A real HTTP server on loopback; its `host:port` and address. */
 export async function hosting(listener: RequestListener): Promise<{ host: string; url: string; port: number }> {
-  const server = createServer(listener);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return { host: `127.0.0.1:${port}`, url: `http://127.0.0.1:${port}`, port };
+  const { baseUrl: url } = await serving(listener);
+  const { host, port } = new URL(url);
+  return { host, url, port: Number(port) };
 }
