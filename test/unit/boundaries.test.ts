@@ -31,10 +31,57 @@ test('every file keeps to the folder table', async () => {
 });
 
 describe('the checker finds, with file, line and rule,', () => {
-  test('a package that a folder may not import', () => {
-    expect(breaches({ 'service/http.ts': "import { z } from 'zod';\n\nimport pino from 'pino';\n" })).toEqual([
+  test.each<[what: string, files: Record<string, string>, ...found: string[]]>([
+    [
+      'a package that a folder may not import',
+      { 'service/http.ts': "import { z } from 'zod';\n\nimport pino from 'pino';\n" },
       'service/http.ts:3: service/ may not import the package pino',
-    ]);
+    ],
+    [
+      'the line, even after characters of more than one byte',
+      { 'service/a.ts': "// ä → 🧪\nconst s = '🧪🧪';\nimport 'pino';" },
+      'service/a.ts:3: service/ may not import the package pino',
+    ],
+    [
+      "Node's modules in a workflow, with and without their prefix, even types",
+      {
+        'workflows/a.ts':
+          "import { join } from 'node:path';\nimport fs from 'fs';\nimport type { Stats } from 'node:fs';",
+      },
+      "workflows/a.ts:1: workflows/ may not import Node's modules (node:path)",
+      "workflows/a.ts:2: workflows/ may not import Node's modules (fs)",
+      "workflows/a.ts:3: workflows/ may not import Node's modules (node:fs)",
+    ],
+    [
+      'types that a workflow may not know',
+      { 'workflows/a.ts': "import type { A } from '../client/a.js';\nlet a: import('../workers/b.js').B;" },
+      'workflows/a.ts:1: workflows/ may not import the types of client/a.ts',
+      'workflows/a.ts:2: workflows/ may not import the types of workers/b.ts',
+      'workflows/a.ts:2: no `let` at the top of a workflow module',
+    ],
+    [
+      'a type of a workflow in an activity, because workflows import the types of activities',
+      { 'activities/a.ts': "import type { A } from '../workflows/order/run.js';" },
+      'activities/a.ts:1: activities/ may not import the types of workflows/order/run.ts',
+    ],
+    [
+      'workflow code outside the worker',
+      { 'client/a.ts': "import { run } from '../workflows/order/run.js';" },
+      'client/a.ts:1: client/ may not import workflows/order/run.ts',
+    ],
+    [
+      'a product file that imports a test or the sandbox, even a type',
+      { 'workers/a.ts': "import type { A } from '../test/rig/a.js';\nimport type { B } from '../sandbox/b.js';" },
+      'workers/a.ts:1: workers/ may not import the types of test/rig/a.ts',
+      'workers/a.ts:2: workers/ may not import the types of sandbox/b.ts',
+    ],
+    [
+      'a folder that the table does not name',
+      { 'utils/a.ts': "import 'zod';" },
+      'utils/a.ts:1: utils/ is not in the folder table',
+    ],
+  ])('%s', (_what, files, ...found) => {
+    expect(breaches(files)).toEqual(found);
   });
 
   test('a folder that a folder may not import, however it is written', () => {
@@ -52,48 +99,6 @@ describe('the checker finds, with file, line and rule,', () => {
         `service/a.ts:1: ${rule}`,
       ]);
     }
-  });
-
-  test("Node's modules in a workflow, with and without their prefix, even types", () => {
-    const text = "import { join } from 'node:path';\nimport fs from 'fs';\nimport type { Stats } from 'node:fs';";
-    expect(breaches({ 'workflows/order/a.ts': text })).toEqual([
-      "workflows/order/a.ts:1: workflows/ may not import Node's modules (node:path)",
-      "workflows/order/a.ts:2: workflows/ may not import Node's modules (fs)",
-      "workflows/order/a.ts:3: workflows/ may not import Node's modules (node:fs)",
-    ]);
-  });
-
-  test('types that a workflow may not know', () => {
-    const text = "import type { A } from '../client/a.js';\nlet a: import('../workers/b.js').B;";
-    expect(breaches({ 'workflows/a.ts': text })).toEqual([
-      'workflows/a.ts:1: workflows/ may not import the types of client/a.ts',
-      'workflows/a.ts:2: workflows/ may not import the types of workers/b.ts',
-      'workflows/a.ts:2: no `let` at the top of a workflow module',
-    ]);
-  });
-
-  test('a type of a workflow in an activity, because workflows import the types of activities', () => {
-    expect(breaches({ 'activities/a.ts': "import type { A } from '../workflows/order/run.js';" })).toEqual([
-      'activities/a.ts:1: activities/ may not import the types of workflows/order/run.ts',
-    ]);
-  });
-
-  test('workflow code outside the worker', () => {
-    expect(breaches({ 'client/a.ts': "import { run } from '../workflows/order/run.js';" })).toEqual([
-      'client/a.ts:1: client/ may not import workflows/order/run.ts',
-    ]);
-  });
-
-  test('a product file that imports a test or the sandbox, even a type', () => {
-    const text = "import type { A } from '../test/rig/a.js';\nimport type { B } from '../sandbox/b.js';";
-    expect(breaches({ 'workers/a.ts': text })).toEqual([
-      'workers/a.ts:1: workers/ may not import the types of test/rig/a.ts',
-      'workers/a.ts:2: workers/ may not import the types of sandbox/b.ts',
-    ]);
-  });
-
-  test('a folder that the table does not name', () => {
-    expect(breaches({ 'utils/a.ts': "import 'zod';" })).toEqual(['utils/a.ts:1: utils/ is not in the folder table']);
   });
 
   test('a cycle, once, and in the product also one of types', () => {
@@ -156,12 +161,6 @@ describe('the checker finds, with file, line and rule,', () => {
     const text = 'export const f = () => [Date.now(), new Date(), Math.random(), crypto.randomUUID()];';
     expect(breaches({ 'workflows/order/chain.ts': text })).toHaveLength(4);
     expect(breaches({ 'workflows/order/run.ts': text })).toEqual([]);
-  });
-
-  test('the line, even after characters of more than one byte', () => {
-    expect(breaches({ 'service/a.ts': "// ä → 🧪\nconst s = '🧪🧪';\nimport 'pino';" })).toEqual([
-      'service/a.ts:3: service/ may not import the package pino',
-    ]);
   });
 });
 

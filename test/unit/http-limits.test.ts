@@ -112,6 +112,35 @@ describe.each(Object.keys(servers) as (keyof typeof servers)[])('the %s ends', (
     expect(await endedAfter(where, '')).toBeLessThan(40_000);
     first.destroy();
   });
+
+  test.each(['GET /nothing', 'DELETE /health', 'POST /webhooks', 'POST /decode', 'GET /users/u/summaries?from=x'])(
+    'the connection of a request that it refuses: %s',
+    async (line) => {
+      const where = await serving(name, { ...short, ...long });
+      const headers = 'Host: 127.0.0.1\r\nOrigin: https://stranger.example\r\nContent-Length: 0';
+      const socket = connect(where.port, where.host);
+      let answer = '';
+      socket.on('data', (bytes: Buffer) => (answer += bytes.toString()));
+      socket.write(`${line} HTTP/1.1\r\n${headers}\r\n\r\n`);
+      await once(socket, 'close');
+      expect(answer).toMatch(/^HTTP\/1.1 4\d\d [^]*\r\nconnection: close\r\n/i);
+    },
+  );
+
+  // 800 strangers with a megabyte each would be more memory than the process has.
+  test.each([
+    ['POST /nothing', 404],
+    ['POST /health', 404],
+    ['OPTIONS /decode', name === 'codec server' ? 403 : 404],
+  ])('no request before it has answered: the body need not arrive if the request is %s', async (line, status) => {
+    const where = await serving(name, { ...short, requestTimeoutMs: 50_000 });
+    const headers = ['Host: 127.0.0.1', 'Origin: https://stranger.example', 'Content-Type: application/json'];
+    const socket = connect(where.port, where.host);
+    socket.write(`${[`${line} HTTP/1.1`, ...headers, 'Content-Length: 1000000'].join('\r\n')}\r\n\r\n[`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    expect(answer.toString()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  });
 });
 
 const probe = 'GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
@@ -147,22 +176,6 @@ describe.each(['ingress', 'codec server'] as const)('the %s', (name) => {
   });
 });
 
-describe.each(Object.keys(servers) as (keyof typeof servers)[])('the %s closes the connection of', (name) => {
-  test.each(['GET /nothing', 'DELETE /health', 'POST /webhooks', 'POST /decode', 'GET /users/u/summaries?from=x'])(
-    'a request that it refuses: %s',
-    async (line) => {
-      const where = await serving(name, { ...short, ...long });
-      const headers = 'Host: 127.0.0.1\r\nOrigin: https://stranger.example\r\nContent-Length: 0';
-      const socket = connect(where.port, where.host);
-      let answer = '';
-      socket.on('data', (bytes: Buffer) => (answer += bytes.toString()));
-      socket.write(`${line} HTTP/1.1\r\n${headers}\r\n\r\n`);
-      await once(socket, 'close');
-      expect(answer).toMatch(/^HTTP\/1.1 4\d\d [^]*\r\nconnection: close\r\n/i);
-    },
-  );
-});
-
 test('the lines that strangers cause become rarer: a stray webhook, and a refusal of the codec server', async () => {
   const lines: string[] = [];
   const listening = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
@@ -181,21 +194,4 @@ test('the lines that strangers cause become rarer: a stray webhook, and a refusa
     for (let n = 0; n < 25; n++) await fetch(url, options);
     expect(times()).toEqual([1, 10]);
   }
-});
-
-describe.each(Object.keys(servers) as (keyof typeof servers)[])('the %s answers before the body arrives', (name) => {
-  // 800 strangers with a megabyte each would be more memory than the process has.
-  test.each([
-    ['POST /nothing', 404],
-    ['POST /health', 404],
-    ['OPTIONS /decode', name === 'codec server' ? 403 : 404],
-  ])('if the request is %s', async (line, status) => {
-    const where = await serving(name, { ...short, requestTimeoutMs: 50_000 });
-    const headers = ['Host: 127.0.0.1', 'Origin: https://stranger.example', 'Content-Type: application/json'];
-    const socket = connect(where.port, where.host);
-    socket.write(`${[`${line} HTTP/1.1`, ...headers, 'Content-Length: 1000000'].join('\r\n')}\r\n\r\n[`);
-    const [answer] = (await once(socket, 'data')) as [Buffer];
-    socket.destroy();
-    expect(answer.toString()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-  });
 });

@@ -120,12 +120,9 @@ describe.each(variants)('%s', async (variant) => {
     expect(named.length).toBeGreaterThan(0);
     expect(named.toSorted()).toEqual(files.toSorted());
   });
-});
 
-describe.each(variants)('%s', async (variant) => {
-  const manifests = manifestsOf(await readRendered(variant));
   const programs = programsOf(manifests).filter(({ workload }) => workload.kind !== 'Job');
-  const each = programs.map((one) => [one.program, one] as const);
+  const staying = programs.map((one) => [one.program, one] as const);
 
   test('runs the worker, the ingress and, unless it is switched off, the codec server', () => {
     expect(programs.map(({ program }) => program).toSorted()).toEqual([
@@ -134,7 +131,7 @@ describe.each(variants)('%s', async (variant) => {
     ]);
   });
 
-  test.each(each)('%s has the time to stop that docs/operations.md asks for', (_program, { pod, settings }) => {
+  test.each(staying)('%s has the time to stop that docs/operations.md asks for', (_program, { pod, settings }) => {
     const seconds = (name: string) => Number(settings.get(name) ?? 0);
     const timeout = seconds('SERVICE_TIMEOUT_SECONDS');
     // The worker's own default.
@@ -143,7 +140,7 @@ describe.each(variants)('%s', async (variant) => {
     expect(pod.terminationGracePeriodSeconds).toBe(grace + seconds('INGRESS_DRAIN_SECONDS') + 10);
   });
 
-  test.each(each)(
+  test.each(staying)(
     '%s is probed where it answers, and where no stranger can keep a probe out',
     async (_program, { container, settings }) => {
       const { startupProbe, livenessProbe, readinessProbe, ports = [] } = container;
@@ -160,7 +157,7 @@ describe.each(variants)('%s', async (variant) => {
     },
   );
 
-  test.each(each)('%s shows its metrics at the port that Prometheus reads', (_program, { container, settings }) => {
+  test.each(staying)('%s shows its metrics at the port that Prometheus reads', (_program, { container, settings }) => {
     const service = manifests.find(({ metadata }) => metadata.name === 'lab-operations-metrics') as Service | undefined;
     const read = service?.spec?.ports?.[0]?.targetPort;
     const port = container.ports?.find(({ name }) => name === read)?.containerPort;

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { appointmentActivities } from '../../../activities/appointment/appointments.js';
 import { endingWithActivity, heartbeating } from '../../../activities/attempt.js';
 import { orderActivities } from '../../../activities/order/orders.js';
@@ -80,8 +80,9 @@ const silences = Object.entries(commands).flatMap(([name, command]) => {
   return reads === 0 ? [change] : [change, { name, command, silent: 'the read before it', changes: 0, asks: reads }];
 });
 
-describe('a cancelled activity stops waiting for its command', () => {
-  test.each(silences)('for $silent: $name', async ({ name, command, changes, asks }) => {
+test.each(silences)(
+  'a cancelled activity stops waiting for $silent: $name',
+  async ({ name, command, changes, asks }) => {
     const { service, asked } = await silentOn(changes === 1 ? name : undefined);
     const environment = new MockActivityEnvironment();
     const failure = rejection(environment.run(command(service)));
@@ -89,8 +90,8 @@ describe('a cancelled activity stops waiting for its command', () => {
     environment.cancel('CANCELLED');
     expect(await failure).toBeInstanceOf(CancelledFailure);
     expect(asked.filter((what) => what === name)).toHaveLength(changes);
-  });
-});
+  },
+);
 
 test('a deletion is awaited all the same: a withdrawal must not overtake it', async () => {
   const waiting: ServerResponse[] = [];

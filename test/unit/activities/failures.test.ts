@@ -1,4 +1,3 @@
-import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, test } from 'vitest';
 import { asFailures, failureOf, type RefusedAs } from '../../../activities/failures.js';
 import {
@@ -156,29 +155,9 @@ test('the service’s sentences are in the details only: not in the message, its
   }
 });
 
-describe('calls of the service', () => {
-  test('return their answer when nothing fails', async () => {
-    await expect(asFailures('OrderRefused', async () => 'an answer')).resolves.toBe('an answer');
+test('calls of the service pass on how long a creation may still be under way', async () => {
+  const error = new TooManyRequests(refused(429), refusal, 1);
+  expect(await rejection(asFailures('OrderRefused', () => Promise.reject(error), 7_000))).toMatchObject({
+    nextRetryDelay: 7_000,
   });
-
-  test('reject with the failure that fits what was asked', async () => {
-    const error = new ServiceRefused(refused(422), refusal);
-    const failure = await rejection(asFailures('CancelRefused', () => Promise.reject(error)));
-    expect(failure).toBeInstanceOf(ApplicationFailure);
-    expect(failure).toMatchObject({ type: 'CancelRefused', nonRetryable: true, cause: error });
-  });
-
-  test('pass on how long a creation may still be under way', async () => {
-    const error = new TooManyRequests(refused(429), refusal, 1);
-    expect(await rejection(asFailures('OrderRefused', () => Promise.reject(error), 7_000))).toMatchObject({
-      nextRetryDelay: 7_000,
-    });
-  });
-
-  test.each([new TypeError('a fault of ours'), ApplicationFailure.nonRetryable('refused', 'PhysicianRequired')])(
-    'reject unchanged with what is not an error of the service: %s',
-    async (error) => {
-      expect(await rejection(asFailures('OrderRefused', () => Promise.reject(error)))).toBe(error);
-    },
-  );
 });

@@ -88,21 +88,19 @@ describe('a passing error is waited out:', () => {
   });
 });
 
-describe('every other error is thrown unchanged:', () => {
-  test.each([
-    ['INVALID_ARGUMENT', grpcError(3)],
-    ['NOT_FOUND', grpcError(5)],
-    ['PERMISSION_DENIED', grpcError(7)],
-    ['UNAUTHENTICATED', grpcError(16)],
-    ['INTERNAL', grpcError(13)],
-    ['an error of the client that no call caused', new ServiceError('Failed to query Workflow')],
-    ['a word of the product', new OrderNotFound('kit-order/order-1 does not exist')],
-    ['a fault of ours', new TypeError('a fault')],
-  ])('%s', async (_name, error) => {
-    const { ask, askedAt } = answers(ordered, error);
-    expect(await rejection(watched(ask))).toBe(error);
-    expect(askedAt).toHaveLength(2);
-  });
+test.each([
+  ['INVALID_ARGUMENT', grpcError(3)],
+  ['NOT_FOUND', grpcError(5)],
+  ['PERMISSION_DENIED', grpcError(7)],
+  ['UNAUTHENTICATED', grpcError(16)],
+  ['INTERNAL', grpcError(13)],
+  ['an error of the client that no call caused', new ServiceError('Failed to query Workflow')],
+  ['a word of the product', new OrderNotFound('kit-order/order-1 does not exist')],
+  ['a fault of ours', new TypeError('a fault')],
+])('every other error is thrown unchanged: %s', async (_name, error) => {
+  const { ask, askedAt } = answers(ordered, error);
+  expect(await rejection(watched(ask))).toBe(error);
+  expect(askedAt).toHaveLength(2);
 });
 
 describe('the pause between two queries', () => {

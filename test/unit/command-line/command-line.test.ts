@@ -53,27 +53,25 @@ describe('progress', () => {
   });
 });
 
-describe('a command that waits for its answer', () => {
-  /** What is on standard error after a minute, and after the command's end. */
-  async function waitingAMinute(hasWorker: boolean) {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    try {
-      const { terminal, commandLine } = onTerminal(false, {}, hasWorker);
-      let finish = (): void => undefined;
-      const running = commandLine.run(() => new Promise((resolve) => (finish = resolve)), 'endless');
-      await vi.advanceTimersByTimeAsync(60_000);
-      finish();
-      await running;
-      return terminal.stderr;
-    } finally {
-      vi.useRealTimers();
-    }
+/** What is on standard error after a minute, and after the command's end. */
+async function waitingAMinute(hasWorker: boolean) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const { terminal, commandLine } = onTerminal(false, {}, hasWorker);
+    let finish = (): void => undefined;
+    const running = commandLine.run(() => new Promise((resolve) => (finish = resolve)), 'endless');
+    await vi.advanceTimersByTimeAsync(60_000);
+    finish();
+    await running;
+    return terminal.stderr;
+  } finally {
+    vi.useRealTimers();
   }
+}
 
-  test('says once if no worker polls the task queue, and nothing if there is one', async () => {
-    expect(await waitingAMinute(false)).toMatch(/^No worker polls the task queue mine: start one, .*\n$/);
-    expect(await waitingAMinute(true)).toBe('');
-  });
+test('a command that waits for its answer says once if no worker polls the task queue, and nothing if there is one', async () => {
+  expect(await waitingAMinute(false)).toMatch(/^No worker polls the task queue mine: start one, .*\n$/);
+  expect(await waitingAMinute(true)).toBe('');
 });
 
 test('with -o json an answer is one document, one of many is a line, and notes are left out', async () => {

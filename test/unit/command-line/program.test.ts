@@ -44,53 +44,54 @@ function nameOf(command: Command): string {
 const program = createProgram(new RecordedTerminal(), neverConnects);
 const commands = leaves(program);
 
-describe('wrong usage exits with 2, prints nothing on standard output, and says what is wrong', () => {
-  test.each([
-    ['', /A command is missing\. See --help\.\n$/],
-    ['orders', /A command is missing\. See --help\.\n$/],
-    ['nonsense', /^UsageError: unknown command 'nonsense'\. See --help\.\n$/],
-    ['orders lst', /^UsageError: unknown command 'lst' \(Did you mean list\?\)\. /],
-    ['orders list --limt 3', /unknown option '--limt'/],
-    ['orders list --phase bogus', /Unknown phase bogus\. Known phases: placing, preparing, awaiting_registration, /],
-    ['orders list --attention bogus', /Unknown reason bogus\. Known reasons: shipping_overdue, /],
-    ['webhooks list --org-id o --team-id t --environment bogus', /Allowed choices are production, sandbox/],
-    ...['0', '1.5'].map((n): [string, RegExp] => [`orders list --limit ${n}`, /must be a whole number above 0/]),
-    ['orders list --timeout soon', /must be a duration with its unit, such as 90s or 5m, from 1s to 365d/],
-    ...['0s', '20', '20 ', '1.5', '999ms', '366d'].map((span): [string, RegExp] => [
-      `orders list --timeout ${span}`,
-      /must be a duration/,
-    ]),
-    ['orders show', /Give one order: its id, or --reference/],
-    ['orders set-policy --file policy.json', /Name the orders/],
-    ['orders set-policy --file policy.json --all --user user-1', /Name the orders/],
-    ['orders show order-1 --reference mine', /Give one order/],
-    ['orders show order-1 order-2', /too many arguments/],
-    ['orders place', /required option '--file <path>' not specified/],
-    ['orders place --file /nowhere', /The file \/nowhere cannot be read \(ENOENT\)/],
-    ['orders resolve --decision wait', /missing required argument 'order-id'/],
-    ['orders replace', /missing required argument 'order-id'/],
-    ['orders resolve order-1', /required option '--decision <decision>' not specified/],
-    ['orders resolve order-1 --decision perhaps', /Allowed choices are wait, replace, abandon/],
-    ['links start --user user-1', /required option '--provider <slug>' not specified/],
-    ['links code --user user-1 --provider invented', /pass it with --stdin/],
-    ['reports show', /Give one report/],
-    ['users delete user-1', /use --yes/],
-    ['users delete user-1 --yes --grace-days none', /must be a number of days above 0/],
-    ['webhooks delete ep_1 --org-id o --team-id t --environment sandbox', /use --yes/],
-    ['appointments choose order-1', /required option '--slot <slot-id>' not specified/],
-    ['appointments choose order-1 --slot s --notes-file /nowhere', /The file \/nowhere cannot be read/],
-    ['rejected-events list --state lost', /Allowed choices are waiting, replayed, discarded/],
-    ['rejected-events replay', /Give one event's id, or --all/],
-    ['rejected-events replay 17 --all', /Give one event's id/],
-    ['rejected-events replay --type some.type', /Give one event's id/],
-    ['rejected-events discard 17', /required option '--reason <text>' not specified/],
-    ['rejected-events discard 17 --reason invented', /use --yes/],
-    ['reconcile --from 2026-01-01', /required option '--to <time>' not specified/],
-    ['replay --open 200', /is part of the worker, not of this package/],
-    ['doctor', /is part of the worker, not of this package/],
-    ['migrate', /is part of the worker, not of this package/],
-    ['audit', /is part of the worker, not of this package/],
-  ])('labops %s', async (line, said) => {
+test.each([
+  ['', /A command is missing\. See --help\.\n$/],
+  ['orders', /A command is missing\. See --help\.\n$/],
+  ['nonsense', /^UsageError: unknown command 'nonsense'\. See --help\.\n$/],
+  ['orders lst', /^UsageError: unknown command 'lst' \(Did you mean list\?\)\. /],
+  ['orders list --limt 3', /unknown option '--limt'/],
+  ['orders list --phase bogus', /Unknown phase bogus\. Known phases: placing, preparing, awaiting_registration, /],
+  ['orders list --attention bogus', /Unknown reason bogus\. Known reasons: shipping_overdue, /],
+  ['webhooks list --org-id o --team-id t --environment bogus', /Allowed choices are production, sandbox/],
+  ...['0', '1.5'].map((n): [string, RegExp] => [`orders list --limit ${n}`, /must be a whole number above 0/]),
+  ['orders list --timeout soon', /must be a duration with its unit, such as 90s or 5m, from 1s to 365d/],
+  ...['0s', '20', '20 ', '1.5', '999ms', '366d'].map((span): [string, RegExp] => [
+    `orders list --timeout ${span}`,
+    /must be a duration/,
+  ]),
+  ['orders show', /Give one order: its id, or --reference/],
+  ['orders set-policy --file policy.json', /Name the orders/],
+  ['orders set-policy --file policy.json --all --user user-1', /Name the orders/],
+  ['orders show order-1 --reference mine', /Give one order/],
+  ['orders show order-1 order-2', /too many arguments/],
+  ['orders place', /required option '--file <path>' not specified/],
+  ['orders place --file /nowhere', /The file \/nowhere cannot be read \(ENOENT\)/],
+  ['orders resolve --decision wait', /missing required argument 'order-id'/],
+  ['orders replace', /missing required argument 'order-id'/],
+  ['orders resolve order-1', /required option '--decision <decision>' not specified/],
+  ['orders resolve order-1 --decision perhaps', /Allowed choices are wait, replace, abandon/],
+  ['links start --user user-1', /required option '--provider <slug>' not specified/],
+  ['links code --user user-1 --provider invented', /pass it with --stdin/],
+  ['reports show', /Give one report/],
+  ['users delete user-1', /use --yes/],
+  ['users delete user-1 --yes --grace-days none', /must be a number of days above 0/],
+  ['webhooks delete ep_1 --org-id o --team-id t --environment sandbox', /use --yes/],
+  ['appointments choose order-1', /required option '--slot <slot-id>' not specified/],
+  ['appointments choose order-1 --slot s --notes-file /nowhere', /The file \/nowhere cannot be read/],
+  ['rejected-events list --state lost', /Allowed choices are waiting, replayed, discarded/],
+  ['rejected-events replay', /Give one event's id, or --all/],
+  ['rejected-events replay 17 --all', /Give one event's id/],
+  ['rejected-events replay --type some.type', /Give one event's id/],
+  ['rejected-events discard 17', /required option '--reason <text>' not specified/],
+  ['rejected-events discard 17 --reason invented', /use --yes/],
+  ['reconcile --from 2026-01-01', /required option '--to <time>' not specified/],
+  ['replay --open 200', /is part of the worker, not of this package/],
+  ['doctor', /is part of the worker, not of this package/],
+  ['migrate', /is part of the worker, not of this package/],
+  ['audit', /is part of the worker, not of this package/],
+])(
+  'wrong usage exits with 2, prints nothing on standard output, and says what is wrong: labops %s',
+  async (line, said) => {
     const { code, stdout, stderr } = await labops(line);
     expect(code).toBe(2);
     expect(stdout).toBe('');
@@ -101,8 +102,8 @@ describe('wrong usage exits with 2, prints nothing on standard output, and says 
     const answered: unknown = JSON.parse(inJson.stderr);
     expect(answered).toMatchObject({ error: { name: 'UsageError', message } });
     expect(schemaFaults('labops', 'failed', answered)).toEqual([]);
-  });
-});
+  },
+);
 
 describe('the example of a body', () => {
   const bodies = [

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { kinds, live } from '../../../proof/lives/lives.js';
 
 /*
@@ -8,19 +8,17 @@ import { kinds, live } from '../../../proof/lives/lives.js';
 
 const lives = 40;
 
-describe('whatever answers are late, lost or older than they look, every claim holds when the dust has settled:', () => {
-  test.each(Object.keys(kinds))(
-    '%s: nothing is done twice, acknowledged commands are reflected, ends are true, nothing announced is lost or goes back, nothing hangs, and replays agree',
-    async (name) => {
-      const broken: string[] = [];
-      let counted = 0;
-      for (let seed = 1; seed <= lives; seed += 1) {
-        const { violations, counts } = await live(name, seed);
-        counted += counts['tasks'] ?? 0;
-        for (const { claim, what } of violations) broken.push(`seed ${seed}: ${claim}: ${what}`);
-      }
-      expect(broken).toEqual([]);
-      expect(counted).toBeGreaterThan(lives * 3);
-    },
-  );
-});
+test.each(Object.keys(kinds))(
+  'whatever answers are late, lost or older than they look, %s keeps every claim when the dust has settled: nothing is done twice, acknowledged commands are reflected, ends are true, nothing announced is lost or goes back, nothing hangs, and replays agree',
+  async (name) => {
+    const broken: string[] = [];
+    let counted = 0;
+    for (let seed = 1; seed <= lives; seed += 1) {
+      const { violations, counts } = await live(name, seed);
+      counted += counts['tasks'] ?? 0;
+      for (const { claim, what } of violations) broken.push(`seed ${seed}: ${claim}: ${what}`);
+    }
+    expect(broken).toEqual([]);
+    expect(counted).toBeGreaterThan(lives * 3);
+  },
+);

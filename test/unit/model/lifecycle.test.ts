@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { quickSearches } from '../../../proof/model/models.js';
 
 vi.setConfig({ testTimeout: 300_000 });
@@ -7,12 +7,13 @@ vi.setConfig({ testTimeout: 300_000 });
  * Every state within small bounds, played by the workflows themselves. `npm run model` explores more of them; what a step must
  * keep to is in proof/model/explore.ts and in the claims of each model.
  */
-describe('in every state that can be reached, every claim about the lifecycle holds:', () => {
-  test.each(quickSearches)('$name ($bounds)', async ({ explore }) => {
+test.each(quickSearches)(
+  'in every state that can be reached, every claim about the lifecycle holds: $name ($bounds)',
+  async ({ explore }) => {
     const { faults, isComplete, states, ends } = await explore();
     expect(faults).toEqual([]);
     expect(isComplete).toBe(true);
     expect(states).toBeGreaterThan(20);
     expect(ends).toBeGreaterThan(0);
-  });
-});
+  },
+);

@@ -54,12 +54,6 @@ test('a kit order that was started without an input follows the order of its ID,
   expect(run.calls).not.toEqual([]);
 });
 
-test('a notice of a stream that names nobody changes nothing', async () => {
-  const run = await started('fetchWorkoutStream', { userId: 'u', workoutId: 'w' });
-  await run.signal({ name: 'streamNoticed' });
-  faultless(run);
-});
-
 test('a hand-over without an order is dropped, and the order is read', async () => {
   const placed = { reference: 'r', policy: {}, adopted: false, notifies: true };
   const run = await started('kitOrder', { rootOrderId: 'a', earlierRun: {} }, [

@@ -215,73 +215,71 @@ function withParameter(document: Document, name: string, schema?: object, path =
   document.setIn(place, schema === undefined ? others : [...others, { name, in: 'query', schema }]);
 }
 
-describe('a violation is found', () => {
-  test.each<[string, string[], Change, RegExp]>([
-    [
-      'a required field that the client does not send',
-      ['orders.createTestkit'],
-      (document) => document.addIn([...kitSchema, 'required'], 'invented'),
-      /orders\.createTestkit: POST \/v3\/order\/testkit body: it must have required property 'invented'/,
-    ],
-    [
-      'a field of another type',
-      ['orders.createTestkit'],
-      (document) => document.setIn([...kitSchema, 'properties', 'lab_test_id'], { type: 'integer' }),
-      /body: lab_test_id must be integer/,
-    ],
-    [
-      'a field that is not described',
-      ['orders.createTestkit'],
-      (document) => document.deleteIn([...kitSchema, 'properties', 'user_id']),
-      /body: it must NOT have additional properties \(user_id\)/,
-    ],
-    [
-      'a query parameter that is not described',
-      ['orders.page'],
-      (document) => withParameter(document, 'is_critical'),
-      /query parameter is_critical: is not described/,
-    ],
-    [
-      'a query parameter of another form',
-      ['orders.page'],
-      (document) => withParameter(document, 'page', { type: 'integer', minimum: 2 }),
-      /query parameter page: it must be >= 2/,
-    ],
-    [
-      'a required header',
-      ['orders.get'],
-      (document) =>
-        document.addIn(['paths', order, 'get', 'parameters'], {
-          name: 'X-Invented',
-          in: 'header',
-          required: true,
-          schema: { type: 'string' },
-        }),
-      /header x-invented: is required and missing/,
-    ],
-    [
-      'another credential',
-      ['orders.get'],
-      (document) => document.setIn(['components', 'securitySchemes', 'teamKey', 'name'], 'x-other-api-key'),
-      /carries none of the required keys: x-other-api-key/,
-    ],
-    [
-      'an example without what is required',
-      ['orders.get'],
-      (document) => document.setIn(answerOfOrder, { 'application/json': { example: { status: 'received' } } }),
-      /the example of GET \/v3\/order\/\{order_id\} is not read: .*id/,
-    ],
-    [
-      'an example with a value that is lost',
-      ['orders.get'],
-      (document) =>
-        document.setIn(answerOfOrder, { 'application/json': { example: { id: 'order-1', has_abn: 'surely' } } }),
-      /loses has_abn/,
-    ],
-  ])('%s', async (_what, names, change, expected) => {
-    const { violations } = await findingsWith(change, only(...names));
-    expect(violations).toEqual(expect.arrayContaining([expect.stringMatching(expected)]));
-  });
+test.each<[string, string[], Change, RegExp]>([
+  [
+    'a required field that the client does not send',
+    ['orders.createTestkit'],
+    (document) => document.addIn([...kitSchema, 'required'], 'invented'),
+    /orders\.createTestkit: POST \/v3\/order\/testkit body: it must have required property 'invented'/,
+  ],
+  [
+    'a field of another type',
+    ['orders.createTestkit'],
+    (document) => document.setIn([...kitSchema, 'properties', 'lab_test_id'], { type: 'integer' }),
+    /body: lab_test_id must be integer/,
+  ],
+  [
+    'a field that is not described',
+    ['orders.createTestkit'],
+    (document) => document.deleteIn([...kitSchema, 'properties', 'user_id']),
+    /body: it must NOT have additional properties \(user_id\)/,
+  ],
+  [
+    'a query parameter that is not described',
+    ['orders.page'],
+    (document) => withParameter(document, 'is_critical'),
+    /query parameter is_critical: is not described/,
+  ],
+  [
+    'a query parameter of another form',
+    ['orders.page'],
+    (document) => withParameter(document, 'page', { type: 'integer', minimum: 2 }),
+    /query parameter page: it must be >= 2/,
+  ],
+  [
+    'a required header',
+    ['orders.get'],
+    (document) =>
+      document.addIn(['paths', order, 'get', 'parameters'], {
+        name: 'X-Invented',
+        in: 'header',
+        required: true,
+        schema: { type: 'string' },
+      }),
+    /header x-invented: is required and missing/,
+  ],
+  [
+    'another credential',
+    ['orders.get'],
+    (document) => document.setIn(['components', 'securitySchemes', 'teamKey', 'name'], 'x-other-api-key'),
+    /carries none of the required keys: x-other-api-key/,
+  ],
+  [
+    'an example without what is required',
+    ['orders.get'],
+    (document) => document.setIn(answerOfOrder, { 'application/json': { example: { status: 'received' } } }),
+    /the example of GET \/v3\/order\/\{order_id\} is not read: .*id/,
+  ],
+  [
+    'an example with a value that is lost',
+    ['orders.get'],
+    (document) =>
+      document.setIn(answerOfOrder, { 'application/json': { example: { id: 'order-1', has_abn: 'surely' } } }),
+    /loses has_abn/,
+  ],
+])('a violation is found: %s', async (_what, names, change, expected) => {
+  const { violations } = await findingsWith(change, only(...names));
+  expect(violations).toEqual(expect.arrayContaining([expect.stringMatching(expected)]));
 });
 
 test('calls whose paths are not described are missing, as a group if all are, unless they are known to be', async () => {
@@ -314,20 +312,18 @@ test('unknown fields, statuses and events are listed, and do not count as violat
   });
 });
 
-describe('a file that cannot be used is refused in words', () => {
-  test.each([
-    ['{ "openapi": "3.0', /is neither JSON nor YAML/],
-    ['just a text', /its content is not an object/],
-    ['swagger: "2.0"\ninfo: { title: a, version: "1" }\npaths: {}', /is not OpenAPI 3\.0 or 3\.1/],
-    [
-      'openapi: 3.0.3\ninfo: { title: a }\npaths: {}',
-      /is not valid OpenAPI 3\.0: correct it first\.\n {2}\/info must have required property 'version'/,
-    ],
-  ])('%j', async (text, expected) => {
-    const file = await fileWith(text);
-    await expect(readDescription(file)).rejects.toBeInstanceOf(DescriptionInvalid);
-    await expect(readDescription(file)).rejects.toThrow(expected);
-  });
+test.each([
+  ['{ "openapi": "3.0', /is neither JSON nor YAML/],
+  ['just a text', /its content is not an object/],
+  ['swagger: "2.0"\ninfo: { title: a, version: "1" }\npaths: {}', /is not OpenAPI 3\.0 or 3\.1/],
+  [
+    'openapi: 3.0.3\ninfo: { title: a }\npaths: {}',
+    /is not valid OpenAPI 3\.0: correct it first\.\n {2}\/info must have required property 'version'/,
+  ],
+])('a file that cannot be used is refused in words: %j', async (text, expected) => {
+  const file = await fileWith(text);
+  await expect(readDescription(file)).rejects.toBeInstanceOf(DescriptionInvalid);
+  await expect(readDescription(file)).rejects.toThrow(expected);
 });
 
 describe('the command', () => {

@@ -187,13 +187,14 @@ test('a placing of an earlier release, which sends no policy, hands its order ov
   expect(started).toEqual([]);
 });
 
-describe('an operator who resets the activity, whose attempts then count from 1 again', () => {
-  const before = { scheduledTimestampMs: Date.now() - 60_000, currentAttemptScheduledTimestampMs: Date.now() };
+const before = { scheduledTimestampMs: Date.now() - 60_000, currentAttemptScheduledTimestampMs: Date.now() };
 
-  test.each<[string, Partial<Info>]>([
-    ['with the details of its heartbeats', { heartbeatDetails: { all: true } }],
-    ['without them', before],
-  ])('%s gets no second kit: the order is found by the attempt after the pause', async (_how, info) => {
+test.each<[string, Partial<Info>]>([
+  ['with the details of its heartbeats', { heartbeatDetails: { all: true } }],
+  ['without them', before],
+])(
+  'an operator who resets the activity, whose attempts then count from 1 again, %s gets no second kit: the order is found by the attempt after the pause',
+  async (_how, info) => {
     await create();
     await expect(create({}, { info: { attempt: 1, ...info } })).rejects.toMatchObject({
       type: 'AttemptReset',
@@ -203,8 +204,8 @@ describe('an operator who resets the activity, whose attempts then count from 1 
     const { placed } = await create({}, { info: { ...info, attempt: 2 } });
     expect(placed).toMatchObject({ adopted: true });
     expect(await kits()).toBe(1);
-  });
-});
+  },
+);
 
 describe('the search for an order that a lost answer created', () => {
   test.each([
