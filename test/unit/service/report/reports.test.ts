@@ -269,6 +269,14 @@ describe('an upload that fails', () => {
     await reports.createJob({ userId: user, file: { contentType: 'image/png', bytes: slow() } });
     expect(bodies[0]?.length).toBeGreaterThan(18_000);
   });
+
+  test('says so if the answer breaks off or makes no sense', async () => {
+    const { baseUrl } = await serving((request, response) => {
+      request.resume().on('end', () => response.end('{"status":"started"}'));
+    });
+    const error = await rejection(upload(baseUrl, { contentType: 'image/png', bytes: pieces(pdf) }));
+    expect((error as Error).message).toContain('id: must be there, as id or as job_id');
+  });
 });
 
 /** As it goes over the wire. */
