@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DeletionPolicy } from '../../../protocol/deletion/policy.js';
-import { inTurn, Life, silent, unavailable } from '../life.js';
+import { inTurn, Life, silent, unavailable, type Answers } from '../life.js';
 import { begin, opening, requested, start, usual, userId } from './lives.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
@@ -186,11 +186,39 @@ describe('an undo', () => {
     expect(life.events.slice(2)).toEqual(['1.1h user.deletion_undone', '1.1h completed']);
   });
 
+  test('just before the reminder is followed by none, whenever the product can be notified', async () => {
+    const life = await requested();
+    await life.until(144 - 10 / 3600);
+    life.answers['notify'] = silent;
+    await undo(life);
+    life.run.now = start + 144 * 3_600_000 + 5_000;
+    delete life.answers['notify'];
+    await life.settle();
+    expect(life.events.slice(1)).toEqual(['144.001h user.deletion_undone', '144.001h completed']);
+  });
+
+  test('that waits while somebody else restores the user has the answer that it is undone', async () => {
+    const life = await requested();
+    await life.given({ readUser: silent }, 1);
+    await request(life);
+    await undo(life);
+    await life.given(there);
+    expect(life.run.replies.find(({ name }) => name === 'undo')).toMatchObject({ value: { phase: 'undone' } });
+    expect(life.calls).not.toContain('1h undoDeletion');
+  });
+
   test('withdraws the requests before it, too', async () => {
     const life = await requested();
     await request(life);
     await undo(life);
     expect(life.events.slice(1)).toEqual(['0h user.deletion_undone', '0h completed']);
+  });
+
+  test('of a deletion that the service has not accepted for longer than its grace is carried out at once', async () => {
+    const life = await requested({ scheduleDeletion: unavailable }, { grace: '1d', reminderBefore: '1h' });
+    await life.until(24 * 3 + 0.1);
+    expect(await undo(life)).toMatchObject({ value: { phase: 'undone' } });
+    expect(life.calls.at(-1)).toBe('72.1h undoDeletion');
   });
 
   test('that comes again while the product is notified has the answer of the first', async () => {
@@ -258,6 +286,19 @@ describe('an undo', () => {
     await life.given(gone, 1 - 10 / 3600);
     await undo(life);
     expect((await life.until(1000)).calls.slice(5, 7)).toEqual(['1.007h readUser', '1.007h eraseHealthData']);
+  });
+
+  test('is refused before the request is answered, when the grace is over, and when the user is deleted', async () => {
+    const early = new Life(opening, { ...usual, findRunningWork: silent });
+    await early.run.start({ userId, policy: resolvePolicy('deletion') });
+    await early.run.update({ name: 'request', argument: { userId } });
+    expect(await undo(early)).toEqual(refusal('undo', 'GraceNotBegun'));
+    const late = await (await requested()).given(gone);
+    late.run.now = start + 168 * 3_600_000;
+    expect(await undo(late)).toEqual(refusal('undo', 'GraceEnded'));
+    await late.given({ notify: silent }, 168);
+    expect(await undo(late)).toEqual(refusal('undo', 'GraceEnded'));
+    expect(await request(late)).toEqual(refusal('request', 'UserUnknown'));
   });
 
   describe('before anything was sent', () => {
@@ -736,11 +777,42 @@ describe('a request for a deletion that is under way', () => {
     expect(life.run.replies.slice(1)).toMatchObject(answersIn('grace', 'grace'));
   });
 
+  /** A request a second before the end of the grace, whose read ends a second after it. */
+  async function acrossTheEnd(): Promise<Life> {
+    const life = await requested({}, short);
+    await life.given({ readUser: silent }, 1 - 1 / 3600);
+    await request(life);
+    life.run.now = start + 3_601_000;
+    return life;
+  }
+
+  test('whose read ends after the grace begins one new deletion, not two', async () => {
+    const life = await (await acrossTheEnd()).given(there);
+    expect(life.events.slice(2)).toEqual(['1h user.deletion_undone', '1h user.deletion_scheduled']);
+    await undo(life);
+    expect(life.events.slice(4)).toEqual(['1h user.deletion_undone', '1h completed']);
+  });
+
   test('after one that was refused, while the product is notified, is a new one that is not', async () => {
     const [none, kits] = [running(), running(kit)].map((each) => each.findRunningWork);
     const life = await requested({ findRunningWork: inTurn(unavailable, kits, none), notify: silent });
     expect(await request(life)).toMatchObject({ value: { phase: 'grace' } });
     expect(await request(life)).toMatchObject({ value: { phase: 'grace' } });
+  });
+
+  test('after a deletion that was undone, while the product is notified, is a new one, in the same run', async () => {
+    const life = await requested();
+    life.answers['notify'] = silent;
+    await undo(life);
+    await request(life, { clientUserId: 'reference-2' });
+    delete life.answers['notify'];
+    await life.settle();
+    expect(life.run.replies.at(-1)).toMatchObject({ name: 'request', value: { phase: 'grace' } });
+    expect(life.run.end).toBeUndefined();
+    expect(life.events.slice(1)).toEqual(['0h user.deletion_undone', '0h user.deletion_scheduled']);
+    // It has its own reminder and end, of which it is like the one before it.
+    const { events } = await life.given(gone, 1000);
+    expect(events.slice(3)).toEqual(['144h user.deletion_reminder', '168h user.deleted', '168h completed']);
   });
 
   test('after a deletion that somebody else undid waits for nothing of that one', async () => {
@@ -832,9 +904,9 @@ describe('a history that grows long', () => {
     return (life.run.end as unknown as { input: { carried: { nextIfRestored: object } } }).input;
   }
 
-  async function next(life: Life): Promise<Life> {
+  async function next(life: Life, answers: Answers = {}): Promise<Life> {
     const input = await inputAfter(life);
-    return new Life({ ...opening, now: life.run.now }, life.answers).start(input);
+    return new Life({ ...opening, now: life.run.now }, { ...life.answers, ...answers }).start(input);
   }
 
   test('goes on in the next run, to the same end', async () => {
@@ -850,6 +922,17 @@ describe('a history that grows long', () => {
     const later = { ...carried, nextIfRestored: { ...carried.nextIfRestored, version: 99 } };
     const begun = await new Life(opening, usual).start({ userId, carried: later });
     expect(JSON.stringify(begun.run.end)).toContain('has version 99');
+  });
+
+  test('takes along what is in doubt: an undo without an answer, and when it can be looked into', async () => {
+    const life = await requested({ undoDeletion: unavailable });
+    await life.until(1);
+    await undo(life);
+    const after = await next(life, gone);
+    expect(after.calls).toEqual([]);
+    const { events } = await after.given(there, 1);
+    expect(events).toEqual(['0.01h user.deletion_undone', '0.01h user.deletion_scheduled']);
+    expect(after.announced[0]?.data).toMatchObject({ by: 'command' });
   });
 
   test('takes along who requested it again, whom nobody has to answer any more', async () => {

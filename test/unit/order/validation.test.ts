@@ -38,6 +38,10 @@ function refusal(send: Send, chain: Chain, more: Partial<KitOrderRun> = {}): str
   }
 }
 
+test('a command is refused before an order was reported', () => {
+  expect(refusal((run) => requireAllowed(run, cancellation(run)), caseOf([]))).toBe('OrderNotFound');
+});
+
 test('a command that waited is refused by a run that passes everything on', () => {
   const before = { chain: underWay() } as KitOrderRun;
   const waited: Send = (run) => requireAllowed(run, cancellation(before));
