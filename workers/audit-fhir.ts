@@ -6,7 +6,10 @@ const own = (what: string) => `urn:lab-operations:${what}`;
 /** A FHIR R4 AuditEvent (http://hl7.org/fhir/R4/auditevent.html). What it was about is a keyed hash there, too. */
 export function auditEventOf(row: AuditRow): object {
   const { writer, sequence, at, actor, action, subjects, outcome, hash } = row;
-  const details = Object.entries(JSON.parse(row.details) as Record<string, unknown>);
+  // A string of FHIR has at least one character.
+  const details = [['hash', hash], ...Object.entries(JSON.parse(row.details) as object)]
+    .map(([type, value]) => ({ type, valueString: String(value) }))
+    .filter(({ valueString }) => valueString !== '');
   const who = actor === null ? { display: 'not known' } : { identifier: { system: own('actor'), value: actor } };
   return {
     resourceType: 'AuditEvent',
@@ -21,10 +24,7 @@ export function auditEventOf(row: AuditRow): object {
     source: { observer: { identifier: { system: own('writer'), value: writer } } },
     entity: [
       ...subjects.map((subject) => ({ what: { identifier: { system: own('keyed-hash'), value: subject } } })),
-      {
-        name: 'row of the audit trail',
-        detail: [['hash', hash], ...details].map(([type, value]) => ({ type, valueString: String(value) })),
-      },
+      { name: 'row of the audit trail', detail: details },
     ],
   };
 }

@@ -100,7 +100,7 @@ async function importReads({ out, trail, hashes, file }: Auditing): Promise<numb
   const entries = lines.flatMap((line, index): AuditEntry[] => {
     if (line === '') return [];
     const { success, data } = readRecord.safeParse(jsonIn(line));
-    if (!success) throw new UsageError(`Line ${index + 1} of ${file} is not a record of a read: nothing was added`);
+    if (!success) throw new UsageError(`Line ${index + 1} of ${file} is not a record of a read: nothing was added.`);
     const { at, actor, what, subject } = data;
     const who = actor === undefined ? {} : { actor };
     return [
@@ -190,7 +190,7 @@ async function publicKey(
 ): Promise<KeyObject | string> {
   if (file !== undefined) return publicKeyIn(await textOf(file), file);
   if (receiptKey) return createPublicKey(receiptKey);
-  if (isNeeded) throw new UsageError('To verify what was signed, give the public key as --key, or set RECEIPT_KEY');
+  if (isNeeded) throw new UsageError('To verify what was signed, give the public key as --key, or set RECEIPT_KEY.');
   return '';
 }
 
@@ -198,7 +198,7 @@ function publicKeyIn(text: string, file: string): KeyObject {
   try {
     return createPublicKey(text);
   } catch (error) {
-    throw new UsageError(`The file ${file} has no public key`, { cause: error });
+    throw new UsageError(`The file ${file} has no public key.`, { cause: error });
   }
 }
 
@@ -214,7 +214,7 @@ async function textOf(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (error) {
     const { code = 'unreadable' } = error as NodeJS.ErrnoException;
-    throw new UsageError(`The file ${file} cannot be read (${code})`, { cause: error });
+    throw new UsageError(`The file ${file} cannot be read (${code}).`, { cause: error });
   }
 }
 
@@ -261,5 +261,5 @@ function now(): { iat: number } {
 
 function required(key: KeyObject | undefined): KeyObject {
   if (key) return key;
-  throw new UsageError('RECEIPT_KEY is missing: set it to the key that signs receipts');
+  throw new UsageError('RECEIPT_KEY is missing: set it to the key that signs receipts.');
 }

@@ -4,7 +4,8 @@ import { auditEventOf } from '../../workers/audit-fhir.js';
 const row = {
   ...{ writer: 'worker/5b0e4f7e-9f39-4c0f-8b1a-2d110e4f1c7a', sequence: 17, at: '2026-01-05T10:00:00.123000Z' },
   ...{ actor: 'nurse-7', action: 'kitOrder.cancel', subjects: ['hash-1', 'hash-2'], outcome: 'done' },
-  ...{ details: '{"payloads":2}', event: null, keyId: 'k', previous: '', hash: 'hash-of-row' },
+  // An empty list is left out: a string of FHIR has at least one character.
+  ...{ details: '{"payloads":2,"keyIds":[]}', event: null, keyId: 'k', previous: '', hash: 'hash-of-row' },
 };
 
 test('a row is an AuditEvent of FHIR R4, with what it was about as keyed hashes', () => {
