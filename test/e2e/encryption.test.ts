@@ -19,6 +19,8 @@ import { inventedOrgId } from '../../sandbox/lab-service/webhook-endpoints.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { createLabService } from '../../service/lab-service.js';
 import { isSigned, readSignatureHeaders } from '../../service/webhooks/signature.js';
+import { createLog } from '../../workers/log.js';
+import { ensureReconcileSchedule } from '../../workers/worker/reconcile-schedule.js';
 import { startReceiver } from '../integration/sandbox-rig.js';
 import { startBuilt } from '../rig/built.js';
 import { eventually } from '../rig/eventually.js';
@@ -283,11 +285,17 @@ test('an endpoint is moved, disabled, enabled and given headers, and gets a secr
 test('a worker that has lost a key goes on with everything that needs another, and takes up the rest once its file has the key', async () => {
   const { orderId } = await lab.place();
   await lab.worker.stop();
+  const { client: temporal, taskQueue } = lab.rig;
+  const schedule = { taskQueue, reconcileEveryMinutes: 60 };
+  await (await ensureReconcileSchedule(temporal, schedule, createLog('silent', 'test'))).stop();
   const other = key('other');
   const file = join(await mkdtemp(join(tmpdir(), 'keys-')), 'keys');
   await writeFile(file, other);
   const poor = await startBuilt('workers/worker.ts', {
-    env: { ...lab.workerEnv, LABOPS_ENCRYPTION_KEYS: undefined, LABOPS_ENCRYPTION_KEYS_FILE: file },
+    env: {
+      ...lab.workerEnv,
+      ...{ LABOPS_ENCRYPTION_KEYS: undefined, LABOPS_ENCRYPTION_KEYS_FILE: file, RECONCILE_EVERY_MINUTES: '60' },
+    },
     ready: /worker started/,
   });
   try {
@@ -296,7 +304,7 @@ test('a worker that has lost a key goes on with everything that needs another, a
     expect(poor.output()).not.toMatch(/NOT encrypted/);
     await poor.waitFor(/the start of this workflow cannot be read: add the key \\"invented\\" to/);
     const client = withKeys(`${other},${encryptionKeys}`);
-    const { orders } = new LabOperations(client, { taskQueue: lab.rig.taskQueue, deadline: 'none' });
+    const { orders } = new LabOperations(client, { taskQueue, deadline: 'none' });
     const placed = await orders.place(kitFor(await lab.newUser(), `other-${randomUUID()}`));
     const readable = await placed.orderId();
     expect(readable).toMatch(/./);

@@ -24,8 +24,8 @@ function scheduleOf(taskQueue: string, everyMinutes: number): ScheduleOptions {
       workflowType: reconcileOrdersName,
       workflowId: scheduleId,
       taskQueue,
+      // Nothing of it is encrypted: a worker that starts reads it, also if the key of that time is gone.
       args: [],
-      staticSummary: 'Reconcile orders with the lab service',
     },
     policies: {
       // A pass that takes longer than the interval replaces the next one, because that starts where the last complete
