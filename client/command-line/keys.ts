@@ -3,7 +3,6 @@ import type { KeyUse } from '../encryption/key-use.js';
 import { readKeyRing } from '../config.js';
 import type { Standing } from './answers.js';
 import type { CommandLine } from './command-line.js';
-import { UsageError } from './failures.js';
 import { moment, table } from './output.js';
 
 /** Encryption keys. */
@@ -12,21 +11,14 @@ export function keyCommands(program: Command, commandLine: CommandLine): void {
     .command('keys')
     .description('show which encryption keys are in use')
     .command('status')
-    .description(
-      'read all histories of the workflows of TASK_QUEUE, and show which encryption keys they need, and until when',
-    )
+    .description('read all histories of the namespace, and show which encryption keys they need, and until when')
     .action(async () => {
       const ring = (readKeyRing() ?? []).map(({ id }) => id);
       await commandLine.run(async ({ lab, progress }) => {
         progress.say('reading histories');
         const { keyUse } = await import('../encryption/key-use.js');
         const { connection, options } = lab.temporal;
-        const { taskQueue } = commandLine;
-        const { keys, runs } = await keyUse({ connection, namespace: options.namespace, taskQueue }, ring);
-        if (runs === 0)
-          throw new UsageError(
-            `Temporal has no history of a workflow of ${taskQueue}: set TASK_QUEUE to that of the workers.`,
-          );
+        const { keys, runs } = await keyUse({ connection, namespace: options.namespace }, ring);
         const shown = keys.map((key) => ({ ...key, standing: standingOf(key, ring) }));
         commandLine.print(
           { keys: shown, runs },

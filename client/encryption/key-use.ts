@@ -1,6 +1,5 @@
 import type { ConnectionLike } from '@temporalio/client';
 import { isObject } from '../../protocol/canonical-json.js';
-import { ofTaskQueue } from '../../protocol/task-queues.js';
 import { isCalendarDate } from '../../service/timestamps.js';
 import { retentionMs } from '../temporal-connection.js';
 import { code, hasCode } from '../temporal-errors.js';
@@ -24,7 +23,6 @@ export interface KeyUse {
 interface Source {
   connection: Pick<ConnectionLike, 'workflowService'>;
   namespace: string;
-  taskQueue: string;
 }
 
 /** Histories are small, and a server answers several at once faster than one after the other. */
@@ -32,7 +30,7 @@ const readAtOnce = 8;
 const mostExamples = 10;
 
 /**
- * Reads the histories of all runs of a task queue, the open ones first. What is encrypted names its key in clear, so no key is needed.
+ * Reads the histories of all runs of a namespace, also those of a task queue that it had before, the open ones first. What is encrypted names its key in clear, so no key is needed.
  * A summary is not counted, because nothing waits for it.
  *
  * @param keyIds those that are listed even if nothing contains them
@@ -43,7 +41,7 @@ export async function keyUse(
   keyIds: readonly string[],
   enough: () => boolean = () => false,
 ): Promise<{ keys: KeyUse[]; runs: number; isComplete: boolean }> {
-  const { namespace, taskQueue } = source;
+  const { namespace } = source;
   const { workflowService } = source.connection;
   const keys = new Map(
     keyIds.map((keyId): [string, KeyUse] => [keyId, { keyId, open: 0, ended: 0, openWorkflows: [] }]),
@@ -53,7 +51,7 @@ export async function keyUse(
   let nextPageToken: Uint8Array | undefined;
   do {
     const page = await workflowService.listWorkflowExecutions({
-      ...{ namespace, pageSize: 1_000, query: ofTaskQueue(taskQueue) },
+      ...{ namespace, pageSize: 1_000 },
       ...(nextPageToken && { nextPageToken }),
     });
     for (let from = 0; from < page.executions.length && isComplete; from += readAtOnce) {

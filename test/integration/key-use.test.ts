@@ -13,9 +13,8 @@ const rig = devServer({ activities: { none: () => Promise.resolve() } });
 const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
 const [old, fresh, unused] = [key('2020-01-ingress'), key('fresh'), key('unused')];
 const ring = `${fresh},${old},${unused}`;
-const taskQueue = `no-worker-${randomUUID()}`;
 
-async function start(keys: string) {
+async function start(keys: string, taskQueue = 'no-worker') {
   const { connection } = rig.client;
   const client = new Client({ connection, dataConverter: labDataConverter(parseKeyRing(keys)) });
   return client.workflow.start('anything', { taskQueue, workflowId: randomUUID(), args: ['an invented word'] });
@@ -25,17 +24,18 @@ test('each key is shown with the runs that contain it and until when they do, an
   const temporal = {
     ...{ connection: rig.env.connection, address: rig.address, namespace: rig.namespace },
   };
-  const settings = { keyRing: parseKeyRing(ring), taskQueue, encryptionKeyDays: 90 } as const;
+  const settings = { keyRing: parseKeyRing(ring), encryptionKeyDays: 90 } as const;
   const checked = (changed: Partial<Parameters<typeof encryptionKeys>[1]> = {}) =>
     encryptionKeys(temporal, { ...settings, ...changed } as Parameters<typeof encryptionKeys>[1]);
   const startedFresh = await start(fresh);
-  const started = await start(old);
+  // As before TASK_QUEUE was changed.
+  const started = await start(old, 'no-worker-before');
   // A signal of the ingress is enough: the run was started with another key.
   const { connection } = rig.client;
   const ingress = new Client({ connection, dataConverter: labDataConverter(parseKeyRing(old)) });
   await ingress.workflow.getHandle(startedFresh.workflowId).signal('anything', 'an invented word');
   await eventually(async () =>
-    expect(await keyUse({ ...temporal, taskQueue }, ['unused'])).toMatchObject({
+    expect(await keyUse(temporal, ['unused'])).toMatchObject({
       runs: 2,
       isComplete: true,
       keys: expect.arrayContaining([
@@ -55,7 +55,7 @@ test('each key is shown with the runs that contain it and until when they do, an
     found: expect.stringMatching(/audit trail and tombstones need every key\.$/) as string,
   });
 
-  const env = { TEMPORAL_ADDRESS: rig.address, TASK_QUEUE: taskQueue, LABOPS_ENCRYPTION_KEYS: fresh };
+  const env = { TEMPORAL_ADDRESS: rig.address, LABOPS_ENCRYPTION_KEYS: fresh };
   const shown = await runLabops(['keys', 'status'], { env });
   expect(shown.stdout).toMatch(/fresh +encrypts .*\n2020-01-ingress +missing /);
   expect(await checked({ keyRing: parseKeyRing(fresh) })).toMatchObject({
@@ -65,7 +65,7 @@ test('each key is shown with the runs that contain it and until when they do, an
 
   await Promise.all([started.terminate(), startedFresh.terminate()]);
   await eventually(async () => {
-    const { keys } = await keyUse({ ...temporal, taskQueue }, []);
+    const { keys } = await keyUse(temporal, []);
     expect(keys.map(({ open, ended }) => `${open} ${ended}`).toSorted()).toEqual(['0 1', '0 2']);
     // The dev server retains workflows for a day.
     for (const { neededUntil = '' } of keys) expect(Date.parse(neededUntil)).toBeGreaterThan(Date.now() + 3_600_000);

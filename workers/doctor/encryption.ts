@@ -120,7 +120,7 @@ async function latestInputs({ connection, namespace }: Temporal, taskQueue: stri
 
 type KeySettings = Pick<
   WorkerConfig,
-  'keyRing' | 'taskQueue' | 'encryptionKeyDays' | 'databaseUrl' | 'auditKeys' | 'deletedUsersKeys'
+  'keyRing' | 'encryptionKeyDays' | 'databaseUrl' | 'auditKeys' | 'deletedUsersKeys'
 >;
 
 /** A check has eight seconds. */
@@ -129,11 +129,11 @@ const dayMs = 86_400_000;
 
 /** Is a key missing or too old, and which one can be destroyed? */
 export async function encryptionKeys(temporal: Temporal, settings: KeySettings): Promise<Verdict> {
-  const { keyRing, taskQueue, encryptionKeyDays } = settings;
+  const { keyRing, encryptionKeyDays } = settings;
   if (!keyRing) return notChecked('no keys are set');
   const ring: string[] = keyRing.map(({ id }) => id);
   const until = performance.now() + readingMs;
-  const { keys, runs, isComplete } = await keyUse({ ...temporal, taskQueue }, ring, () => performance.now() > until);
+  const { keys, runs, isComplete } = await keyUse(temporal, ring, () => performance.now() > until);
   const lost = keys.find(({ keyId }) => !ring.includes(keyId));
   if (lost)
     return warning(`${countOf(lost)} need the key "${lost.keyId}", which is not set.`, EncryptionKeyUnknown.remedy);
