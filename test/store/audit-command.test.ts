@@ -98,13 +98,15 @@ describe.skipIf(postgresUrl === undefined)('`labops audit`, on PostgreSQL', () =
   });
 
   test('finds by signed heads that a chain was cut, and takes no others', async () => {
-    const { store, file, asAuditor, tamper } = await deployment();
+    const { store, file, asAuditor, asOwner, tamper } = await deployment();
     await store.audit.append(new AuditChain('a', hashes), [entry(recently()), entry(recently())]);
     const [, heads] = await asAuditor(['heads']);
     await tamper(`delete from audit_trail where sequence = 2`);
     expect(await asAuditor(['verify'])).toEqual([0, '1 rows of 1 writers: intact\n']);
     const verify = async (text: string) => asAuditor(['verify', '--heads', await file('heads', text)]);
     expect(await verify(heads)).toEqual([1, 'a, row 2: removed\n1 rows of 1 writers: NOT intact\n']);
+    const removal = ['remove', '--heads', await file('heads', heads)];
+    expect(await asOwner(removal)).toEqual([1, expect.stringMatching(/NOT intact\nNothing was removed/)]);
     const [header, , signature] = heads.split('.');
     const other = Buffer.from(JSON.stringify({ kind: 'labops audit heads', chains: {} })).toString('base64url');
     expect(await verify(`${header}.${other}.${signature}`)).toEqual([1, expect.stringMatching(/is not signed with/)]);
