@@ -87,6 +87,8 @@ export interface ConnectOptions extends LabOperationsOptions {
    * the setting LABOPS_ENCRYPTION_KEYS or its file.
    */
   encryptionKeys?: string | (() => string | Promise<string>);
+  /** The profile of Temporal's configuration file whose settings count where TEMPORAL_… gives none. Default: TEMPORAL_PROFILE, else `default`. */
+  profile?: string;
   /** Temporal's `host:port`. Default: TEMPORAL_ADDRESS, else `localhost:7233`. */
   address?: string;
   /** Temporal's namespace. Default: TEMPORAL_NAMESPACE, else `default`. */
@@ -202,7 +204,7 @@ export class LabOperations {
     const { encryptionKeys, identity } = options;
     const { encryption = readEncryption(), installation = readInstallation(), actor = readActor() } = options;
     requireActor(actor);
-    const settings = readTemporalSettings();
+    const settings = readTemporalSettings(undefined, options.profile);
     const file = options.apiKey === undefined ? temporalKeyFile() : undefined;
     const { namespace = settings.namespace ?? 'default' } = options;
     const connectionOptions = { ...settings.connectionOptions, ...givenOf(options, settings) };

@@ -9,11 +9,16 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * Temporal's standard settings and configuration file; the API key may also be in the file TEMPORAL_API_KEY_FILE.
+ * @param profile the name of a profile of the configuration file
  * @throws TemporalSettingInvalid
  */
-export function readTemporalSettings(env: Env = process.env): ClientConnectConfig {
+export function readTemporalSettings(
+  env: Env = process.env,
+  profile: string | undefined = env['TEMPORAL_PROFILE'],
+): ClientConnectConfig {
   const apiKey = temporalKeyOf(env);
-  const read = readConnection({ ...withoutBlanks(env), ...(apiKey !== undefined && { TEMPORAL_API_KEY: apiKey }) });
+  const named = { ...env, TEMPORAL_PROFILE: profile };
+  const read = readConnection({ ...withoutBlanks(named), ...(apiKey !== undefined && { TEMPORAL_API_KEY: apiKey }) });
   if (!Array.isArray(read)) return read;
   const [{ setting, problem }] = read;
   throw new TemporalSettingInvalid(problem, setting);

@@ -28,6 +28,7 @@ export interface GlobalOptions {
   verbose?: boolean;
   taskQueue: string;
   address?: string;
+  profile?: string;
   namespace?: string;
   identity?: string;
   actor?: string;

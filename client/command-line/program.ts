@@ -76,6 +76,7 @@ export function createProgram(
     .addOption(outputOption())
     .option('--address <host:port>', "Temporal's address (default: TEMPORAL_ADDRESS, else localhost:7233)")
     .option('--namespace <name>', "Temporal's namespace (default: TEMPORAL_NAMESPACE, else default)")
+    .option('--profile <name>', "profile of Temporal's configuration file (default: TEMPORAL_PROFILE, else default)")
     .option(
       '--identity <name>',
       'who calls, as histories show it: no name of a person (default: the actor, else process and host)',

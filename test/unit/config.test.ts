@@ -590,6 +590,10 @@ describe('Temporal', () => {
     const file = await fileWith('[profile.lab]\naddress = "a.example:7233"\nnamespace = "of-the-profile"\n');
     const env = { TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'lab', TEMPORAL_NAMESPACE: 'given' };
     expect(ingress(env).temporal).toMatchObject({ address: 'a.example:7233', namespace: 'given' });
+    const ofProfile = { namespace: 'of-the-profile', connectionOptions: { address: 'a.example:7233' } };
+    const other = { TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'other' };
+    expect(readTemporalSettings(other, 'lab')).toMatchObject(ofProfile);
+    expect(() => readTemporalSettings(other)).toThrow(/Profile 'other' not found/);
   });
 
   test.each(['localhost', '[::1]:7233', 'us-east-1.aws.api.temporal.io:7233'])('takes the address %s', (address) => {

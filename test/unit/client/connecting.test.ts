@@ -53,6 +53,14 @@ test('what a backend gives in code takes the place of the settings', async () =>
   expect(connect).toHaveBeenLastCalledWith(expect.objectContaining(ofSettings));
 });
 
+test('a profile that a backend names takes the place of that of the settings', async () => {
+  connecting();
+  vi.stubEnv('TEMPORAL_PROFILE', undefined);
+  const refused = await LabOperations.connect({ profile: 'night' }).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(errors.TemporalSettingInvalid);
+  expect(inspect(refused)).toContain("Profile 'night' not found");
+});
+
 test('a client that connects by itself reads from the settings whether it must encrypt, and which installation it belongs to', async () => {
   connecting();
   const service = { baseUrl: 'http://127.0.0.1:1', apiKey: 'sk_invented' };

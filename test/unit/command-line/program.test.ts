@@ -599,9 +599,9 @@ test('the flags of the connection reach it, in the words of `temporal`', async (
     given.push(options);
     return Promise.reject(new Error('enough is known'));
   };
-  const flags = '--address temporal.invalid:7233 --namespace labs --identity night-shift --timeout 2s';
+  const flags = '--address temporal.invalid:7233 --namespace labs --profile lab --identity night-shift --timeout 2s';
   expect((await labops(`orders list ${flags}`, new RecordedTerminal(), connect)).code).toBe(1);
-  const connection = { address: 'temporal.invalid:7233', namespace: 'labs', identity: 'night-shift' };
+  const connection = { address: 'temporal.invalid:7233', namespace: 'labs', profile: 'lab', identity: 'night-shift' };
   expect(given).toEqual([{ ...connection, taskQueue: 'lab-operations', deadline: '2s', refusalIsFinal: true }]);
 });
 
