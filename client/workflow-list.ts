@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   WorkflowNotFoundError,
   type Client,
@@ -17,7 +18,6 @@ import { canonicalId } from '../service/canonical-id.js';
 import { isObject } from '../service/json-object.js';
 import type { CallOptions } from './call-options.js';
 import type { RefusalClass } from './errors.js';
-import { code, grpcErrorOf, hasCode } from './temporal-errors.js';
 
 /* Lists by search attributes: no workflow is woken. They lag by moments. */
 
@@ -79,7 +79,7 @@ export async function* listWorkflows<Phase extends string, Reason extends string
   const listed = new Set<string>();
   // Temporal lists the running ones first, then the others by their ends, the latest first.
   const query = queryOf(area, filter);
-  const part = { left: page?.limit ?? Infinity, next: page?.after };
+  const part = { query, left: page?.limit ?? Infinity, next: page?.after };
   const workflows = page ? fromPage(temporal.workflow, area, page, part) : temporal.workflow;
   for await (const execution of withoutMemos(workflows).list({ query })) {
     if (listed.has(execution.workflowId)) continue;
@@ -102,29 +102,40 @@ function fromPage(
   workflow: WorkflowClient,
   { invalid }: ListedArea<object>,
   { limit, after }: NonNullable<ListOptions['page']>,
-  part: { left: number; next: string | undefined },
+  part: { query: string; left: number; next: string | undefined },
 ): WorkflowClient {
   const { workflowService } = workflow;
   const refused = (field: string, message: string): Error =>
     new invalid(`The page is not valid: ${field} ${message}`, { fields: [{ field, message }] });
   if (!Number.isSafeInteger(limit) || limit < 1) throw refused('limit', 'must be a whole number above 0');
-  if (after !== undefined && !/^[\w-]+$/.test(after)) throw refused('after', 'must be the token of a page before');
+  if (after !== undefined && signed(part.query, temporalTokenIn(after)) !== after)
+    throw refused('after', 'must be the token of a page before, of the same filter');
   const listWorkflowExecutions = async (request: Parameters<typeof workflowService.listWorkflowExecutions>[0]) => {
-    const nextPageToken = Buffer.from(part.next ?? '', 'base64url');
+    const nextPageToken = temporalTokenIn(part.next ?? '');
     const asked = { ...request, pageSize: Math.min(part.left, longestAnswer), nextPageToken };
-    const answer = await workflowService.listWorkflowExecutions(asked).catch((error: unknown) => {
-      // Temporal says of a token that it cannot read only that something is wrong.
-      if (part.next === undefined || part.next !== after || !hasCode(error, code.unknown, code.invalidArgument))
-        throw error;
-      throw refused('after', `is not accepted by Temporal (${grpcErrorOf(error)?.details}): begin the list again`);
-    });
-    part.next = answer.nextPageToken.length > 0 ? Buffer.from(answer.nextPageToken).toString('base64url') : undefined;
+    const answer = await workflowService.listWorkflowExecutions(asked);
+    part.next = answer.nextPageToken.length > 0 ? signed(part.query, answer.nextPageToken) : undefined;
     return answer;
   };
   const service: unknown = Object.create(workflowService, {
     listWorkflowExecutions: { value: listWorkflowExecutions },
   });
   return Object.create(workflow, { workflowService: { value: service } }) as WorkflowClient;
+}
+
+const signBytes = 4;
+
+/**
+ * Temporal's token, with a sign of its list in front. Of a token that it cannot read, Temporal says only that something is wrong, and
+ * the SDK repeats such a call for twenty seconds.
+ */
+function signed(query: string, token: Uint8Array): string {
+  const sign = createHash('sha256').update(query).update(token).digest().subarray(0, signBytes);
+  return Buffer.concat([sign, token]).toString('base64url');
+}
+
+function temporalTokenIn(text: string): Uint8Array {
+  return Buffer.from(text, 'base64url').subarray(signBytes);
 }
 
 /** The product's own key, if the workflow has one. */

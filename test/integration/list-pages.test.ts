@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { LabOperations } from '../../client/index.js';
+import { errors, LabOperations } from '../../client/index.js';
 import { linkProviderName } from '../../protocol/link/messages.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
 import { runLabops } from '../e2e/labops.js';
@@ -67,11 +67,15 @@ test('with -o jsonl the token of the next page is on standard error', async () =
   expect(rest.stderr).toBe('');
 });
 
-test.each([
-  ['abcd', /^LinkInvalid: The page is not valid: after is not accepted by Temporal \(.+\): begin the list again\./m],
-  ['', /^LinkInvalid: The page is not valid: after must be the token of a page before\./],
-])('the token %j is wrong usage', async (token, message) => {
-  const { code, stderr } = await list('--after', token);
-  expect(stderr).toMatch(message);
+test('a token that no page of the same filter gave is wrong usage, and Temporal is not asked', async () => {
+  const { next = '' } = await pageOf(3);
+  const ask = vi.spyOn(rig.client.workflowService, 'listWorkflowExecutions');
+  for (const wrong of ['', 'abcd', `${next}x`, next.replace(/^./, '!')]) {
+    await expect(pageOf(3, wrong), wrong).rejects.toThrow(errors.LinkInvalid);
+  }
+  expect(ask).not.toHaveBeenCalled();
+  const ofOtherFilter = ['links', 'list', '--user', userId, '--after', next];
+  const { code, stderr } = await runLabops(ofOtherFilter, { env: { TEMPORAL_ADDRESS: rig.address } });
+  expect(stderr).toMatch(/^LinkInvalid: .+: after must be the token of a page before, of the same filter\./m);
   expect(code).toBe(2);
 });
