@@ -1,9 +1,9 @@
 import { createPublicKey, type KeyObject, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import type { CommandLine } from '../client/command-line/command-line.js';
 import { UsageError } from '../client/command-line/failures.js';
 import { printable } from '../client/command-line/output.js';
-import type { Terminal } from '../client/command-line/terminal.js';
 import { signJws, verifiedPayload } from '../service/jws.js';
 import {
   AuditChain,
@@ -31,6 +31,7 @@ interface AuditOptions extends AuditFilter {
 }
 
 interface Auditing {
+  print: CommandLine['print'];
   out: (line: string) => void;
   trail: AuditTrail;
   hashes: AuditHashes;
@@ -54,13 +55,15 @@ export async function audit(
   command: AuditCommand,
   options: AuditOptions,
   [file = '']: readonly string[],
-  terminal: Terminal,
+  commandLine: CommandLine,
 ): Promise<number> {
+  const { terminal } = commandLine;
   const { databaseUrl, auditKeys, receiptKey, taskQueue, warnings } = readAuditConfig();
   for (const warning of warnings) terminal.err(`${warning}\n`);
   const store = await openStore({ databaseUrl, poolSize: 1 });
   try {
     return await commands[command]({
+      print: (...answer) => commandLine.print(...answer),
       out: (line) => terminal.out(`${line}\n`),
       ...{ trail: store.audit, hashes: new AuditHashes(() => auditKeys), receiptKey, taskQueue, options, file },
     });
@@ -131,32 +134,33 @@ function jsonIn(line: string): unknown {
 const kinds = { heads: 'labops audit heads', checkpoint: 'labops audit checkpoint' };
 
 async function verify(auditing: Auditing): Promise<number> {
-  const { out, trail, hashes, receiptKey, options } = auditing;
-  if (options.histories !== undefined) await recover(auditing, options.histories);
+  const { print, trail, hashes, receiptKey, options } = auditing;
+  const histories = options.histories === undefined ? undefined : await recover(auditing, options.histories);
   const checkpoint = await trail.checkpoint();
   const key = await publicKey(options.key, receiptKey, checkpoint !== undefined || options.heads !== undefined);
   const removed = checkpoint === undefined ? {} : chainsIn(checkpoint, kinds.checkpoint, key, 'The last checkpoint');
   const exported: Heads[] = [];
   for (const file of options.heads ?? []) exported.push(chainsIn(await textOf(file), kinds.heads, key, file));
   const { rows, writers, faults } = await verifyChains(trail.chains(), hashes, { removed, heads: exported });
-  for (const fault of faults) out(sentenceOf(fault));
-  out(`${rows} rows of ${writers} writers: ${faults.length === 0 ? 'intact' : 'NOT intact'}`);
-  return faults.length === 0 ? 0 : 1;
+  const intact = faults.length === 0;
+  const inWords = () =>
+    [
+      ...(histories ? [`${histories.added} of ${histories.found} commands were missing and are added`] : []),
+      ...faults.map(sentenceOf),
+      `${rows} rows of ${writers} writers: ${intact ? 'intact' : 'NOT intact'}`,
+    ].join('\n');
+  print({ rows, writers, intact, faults, ...(histories && { histories }) }, inWords);
+  return intact ? 0 : 1;
 }
 
-async function recover({ out, trail, hashes, taskQueue }: Auditing, since: string) {
+async function recover({ trail, hashes, taskQueue }: Auditing, since: string) {
   const [{ LabOperations }, { commandsInHistories }] = await Promise.all([
     import('../client/index.js'),
     import('./audit-recovery.js'),
   ]);
   const lab = await LabOperations.connect();
   try {
-    const { found, added } = await addAll(
-      { trail, hashes },
-      'history',
-      commandsInHistories(lab.temporal, taskQueue, since),
-    );
-    out(`${added} of ${found} commands were missing and are added`);
+    return await addAll({ trail, hashes }, 'history', commandsInHistories(lab.temporal, taskQueue, since));
   } finally {
     await lab.close();
   }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { outputOption, type CommandLine } from '../client/command-line/command-line.js';
-import { Ended, UsageError } from '../client/command-line/failures.js';
+import { Ended, failureReport, UsageError } from '../client/command-line/failures.js';
 import { collect, count, time } from '../client/command-line/input.js';
 import type { AuditCommand } from './audit.js';
-import { statusOf } from './process.js';
+import { explain, statusOf } from './process.js';
 
 const asWorker = '\nSet what the worker is started with.';
 const isoTime = (text: string): string => time(text).toISOString();
@@ -13,9 +13,12 @@ const isoTime = (text: string): string => time(text).toISOString();
  * the program's options but those that they list themselves.
  */
 export function workerCommands(program: Command, commandLine: CommandLine): void {
-  const { terminal } = commandLine;
+  const report = (error: unknown): void => {
+    const text = commandLine.json ? JSON.stringify({ error: failureReport(error) }) : explain(error);
+    commandLine.terminal.err(`${text}\n`);
+  };
   const ends = async (work: () => Promise<number | void>): Promise<void> => {
-    throw new Ended(await statusOf(work, (text) => terminal.err(text)));
+    throw new Ended(await statusOf(work, report));
   };
   const add = (name: string, description: string): Command =>
     program
@@ -37,14 +40,18 @@ export function workerCommands(program: Command, commandLine: CommandLine): void
     )
     .action(() => ends(async () => (await import('./doctor.js')).doctor(commandLine)));
   add('replay', 'check that this build continues open workflows')
+    .addOption(outputOption())
     .option('--open <number>', 'how many workflows to replay', count, 200)
     .addHelpText('after', asWorker)
-    .action((options: { open: number }) => ends(async () => (await import('./replay.js')).replay(options, terminal)));
+    .action((options: { open: number }) =>
+      ends(async () => (await import('./replay.js')).replay(options, commandLine)),
+    );
   add('migrate', 'bring the tables of health data, and the rights of its roles, up to date')
+    .addOption(outputOption())
     .addHelpText('after', '\nThe user of DATABASE_URL has to own the schema health_data, or be allowed to create it.')
-    .action(() => ends(async () => (await import('./migrate.js')).migrate(terminal)));
+    .action(() => ends(async () => (await import('./migrate.js')).migrate(commandLine)));
   auditCommands(add('audit', 'list, export and verify the audit trail'), (name, command) =>
-    ends(async () => (await import('./audit.js')).audit(name, command.optsWithGlobals(), command.args, terminal)),
+    ends(async () => (await import('./audit.js')).audit(name, command.optsWithGlobals(), command.args, commandLine)),
   );
 }
 
@@ -73,6 +80,7 @@ function auditCommands(audit: Command, run: (name: AuditCommand, command: Comman
       collect,
     );
   addVerifying('verify', 'find rows that were changed, removed or inserted')
+    .addOption(outputOption())
     .option(
       '--histories <time>',
       'first add the commands and starts since this time of the workflows of TASK_QUEUE that only Temporal has, as its settings and keys let it read',

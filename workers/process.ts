@@ -21,7 +21,7 @@ export function isProgram(name: string): boolean {
 
 /** Runs a process to its end. */
 export async function runProgram(main: () => Promise<void>): Promise<void> {
-  const status = await statusOf(main, (text) => void process.stderr.write(text));
+  const status = await statusOf(main, (error) => void process.stderr.write(`${explain(error)}\n`));
   // Whatever a broken start left open (a connection that still tries) must not keep the process alive.
   process.exit(status);
 }
@@ -29,19 +29,20 @@ export async function runProgram(main: () => Promise<void>): Promise<void> {
 /**
  * The exit status: 0 after an orderly end, 1 when it could not start or broke, 2 when the settings are not right, or what a command was given; or the status that
  * `main` returns.
- * @param err writes why it failed
+ * @param report writes why it failed
  */
-export async function statusOf(main: () => Promise<number | void>, err: (text: string) => void): Promise<number> {
+export async function statusOf(main: () => Promise<number | void>, report: (error: unknown) => void): Promise<number> {
   try {
     return (await main()) ?? 0;
   } catch (error) {
-    err(`${explain(error)}\n`);
+    report(error);
     const isUsage = error instanceof LabOperationsError && error.kind === 'invalid';
     return error instanceof ConfigInvalid || isUsage ? 2 : 1;
   }
 }
 
-function explain(error: unknown): string {
+/** The message, and of what nobody expects the stack, too. */
+export function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isFault = ![ConfigInvalid, StartFailed, LabOperationsError].some((known) => error instanceof known);
   return (isFault && error.stack) || error.message;

@@ -1,6 +1,6 @@
 import { Client } from '@temporalio/client';
 import { DefaultLogger, makeTelemetryFilterString, type ReplayResult, Runtime, Worker } from '@temporalio/worker';
-import type { Terminal } from '../client/command-line/terminal.js';
+import type { CommandLine } from '../client/command-line/command-line.js';
 import { auditSinks } from './audit-writer.js';
 import { workflowBundle } from './bundle.js';
 import { readWorkerConfig } from './settings/config.js';
@@ -134,7 +134,7 @@ async function pick(client: Client, query: string, places: ReadonlySet<number>):
  * `labops replay`.
  * @throws StartFailed if a history differs, or if there is none
  */
-export async function replay({ open }: { open: number }, terminal: Terminal): Promise<void> {
+export async function replay({ open }: { open: number }, commandLine: CommandLine): Promise<void> {
   const config = readWorkerConfig();
   const { namespace } = config.temporal;
   const log = createLog(config.logLevel, 'replay');
@@ -151,7 +151,7 @@ export async function replay({ open }: { open: number }, terminal: Terminal): Pr
     const sinks = { ...marking.sinks, ...auditSinks() };
     const options = { namespace, workflowBundle: bundle, ...marking, sinks };
     const replays = await replayOpen(client, config.taskQueue, options, open);
-    for (const line of linesOf(replays)) terminal.out(`${line}\n`);
+    commandLine.print({ workflows: replays }, () => linesOf(replays).join('\n'), replays);
     const differing = replays.flatMap((replay) => replay.differing).length;
     if (replays.every(({ replayed }) => replayed === 0)) {
       throw new StartFailed(

@@ -45,6 +45,31 @@ interface Finding {
   remedy?: string;
 }
 
+/** The open workflows of a type. */
+interface Replayed {
+  workflowType: string;
+  replayed: number;
+  /** Those that this build would not continue. */
+  differing: { workflowId: string; reason: string }[];
+}
+
+/** A fault in the chain of a writer, from the row `sequence` to the row `upTo`. */
+interface AuditFault {
+  fault: 'missing' | 'not_authentic' | 'key_missing';
+  writer: string;
+  sequence: number;
+  upTo?: number;
+}
+
+interface Verified {
+  rows: number;
+  writers: number;
+  intact: boolean;
+  faults: AuditFault[];
+  /** With `--histories`: the commands that histories have, and how many of them were missing. */
+  histories?: { found: number; added: number };
+}
+
 /** The JSON of each command: `watch` and `users export` print a line for each of many. */
 export type Answers = Record<'orders list', List<'orders', OrderSummary>> &
   Record<'orders place', { reference: string; orderId?: string }> &
@@ -86,7 +111,10 @@ export type Answers = Record<'orders list', List<'orders', OrderSummary>> &
   Record<'rejected-events discard', { id: string; state: 'discarded' }> &
   Record<'reconcile', ReconcileResult> &
   Record<'keys status', { keys: (KeyUse & { standing: Standing })[]; runs: number }> &
-  Record<'doctor', { faults: number; warnings: number; findings: Finding[] }>;
+  Record<'doctor', { faults: number; warnings: number; findings: Finding[] }> &
+  Record<'replay', { workflows: Replayed[] }> &
+  Record<'migrate', { applied: string[]; roles: string[] }> &
+  Record<'audit verify', Verified>;
 
 /** Only with `--show-secret`. */
 type Secret<Answer> = Omit<Answer, 'secret'> & { secret?: string };

@@ -7,7 +7,8 @@ import { linkProviderId, placingStopId } from '../../protocol/ids.js';
 import { stopPlacingName } from '../../protocol/placing-stop.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { migrateDatabase } from '../../store/schema-state.js';
-import { audit } from '../../workers/audit.js';
+import { run as labops } from '../../client/command-line/program.js';
+import { workerCommands } from '../../workers/commands.js';
 import { findPostgres, startPostgres } from '../rig/postgres.js';
 import { as, newDatabase } from '../rig/stores.js';
 import { RecordedTerminal } from '../unit/command-line/recording-terminal.js';
@@ -50,7 +51,8 @@ async function rowsOf(subject: string): Promise<string[]> {
   vi.stubEnv('DATABASE_URL', as('lab_auditor', place).databaseUrl);
   vi.stubEnv('AUDIT_KEYS', auditKeys);
   const terminal = new RecordedTerminal();
-  expect(await audit('export', { subject, years: 6 }, [], terminal)).toBe(0);
+  const neverConnects = () => Promise.reject(new Error('it connected'));
+  expect(await labops(['audit', 'export', '--subject', subject], terminal, neverConnects, workerCommands)).toBe(0);
   vi.unstubAllEnvs();
   const rows = terminal.stdout.split('\n').filter((line) => line !== '');
   return rows.map((line) => {

@@ -162,6 +162,9 @@ test('a replay of the open workflows says which of them a build would not contin
   expect(await differing.exit, differing.output()).toEqual({ code: 1, signal: null });
   expect(differing.output()).toMatch(/^kitOrder: 1 replayed, 1 differ/m);
   expect(differing.output()).toContain(kitOrderId(orderId));
+  const json = await startProcess(process.execPath, [...args, '-o', 'json'], { env: lab.workerEnv });
+  expect(await json.exit, json.output()).toEqual({ code: 1, signal: null });
+  expect(json.output()).toMatch(/"workflowType": "kitOrder",\s+"replayed": 1,\s+"differing": \[\s+\{/);
   await handle.cancel();
   // It has no version: the first task that it had after this test would go to the release that is current then.
   await handle.result();

@@ -88,6 +88,11 @@ describe.skipIf(postgresUrl === undefined)('`labops audit`, on PostgreSQL', () =
     // What was exported is not a checkpoint, and nobody without the key makes one.
     await tamper(`delete from audit_trail where writer = 'going' and sequence = 3`);
     expect(await asAuditor(['verify'])).toEqual([1, expect.stringMatching(/^going, row 3: removed\n2 rows .+ NOT/)]);
+    const [status, said] = await asAuditor(['verify', '-o', 'json']);
+    expect([status, JSON.parse(said)]).toEqual([
+      1,
+      { rows: 2, writers: 1, intact: false, faults: [{ fault: 'missing', writer: 'going', sequence: 3, upTo: 3 }] },
+    ]);
     expect(await asOwner(['remove'])).toEqual([1, expect.stringMatching(/Nothing was removed/)]);
     for (const forged of [heads.trim(), 'a.b.c']) {
       await tamper(`insert into audit_checkpoints (signed) values ('${forged}')`);

@@ -26,7 +26,7 @@ test.each([
     /reads the worker's settings, and takes no --address/,
   ]),
   ['audit verify --actor nurse-7', /takes no --actor/],
-  ['replay -o json', /takes no --output/],
+  ['audit list -o json', /takes no --output/],
 ])('labops %s is wrong usage', async (line, said) => {
   expect(await labops(line)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(said) as string });
 });
@@ -37,4 +37,12 @@ test.each([
 ])('labops %s says which settings it lacks, and needs no actor in production', async (line, said) => {
   vi.stubEnv('NODE_ENV', 'production');
   expect(await labops(line)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(said) as string });
+});
+
+test('with -o json also their errors are JSON', async () => {
+  const { code, stdout, stderr } = await labops('migrate -o json');
+  const message = expect.stringMatching(/DATABASE_URL is missing/) as string;
+  expect({ code, stdout, said: JSON.parse(stderr) as unknown }).toEqual({
+    ...{ code: 2, stdout: '', said: { error: { name: 'ConfigInvalid', message } } },
+  });
 });
