@@ -5,6 +5,7 @@ import type { Deadline } from '../call-options.js';
 import type { WatchOptions } from '../watching.js';
 import type { Answer } from './answers.js';
 import { Interrupted, NotConfirmed, UsageError } from './failures.js';
+import { inTimes, timeFormats } from './output.js';
 import { Progress, type Terminal } from './terminal.js';
 
 /** Adds the commands of one area to the program: a file per area. */
@@ -22,9 +23,17 @@ export function outputOption(): Option {
     .default('table');
 }
 
+/** How an answer that is text shows times, in the words of `temporal`. */
+export function timeFormatOption(): Option {
+  return new Option('--time-format <format>', 'how text shows times: in UTC, or as from now')
+    .choices(timeFormats)
+    .default('iso');
+}
+
 /** Options of every command. */
 export interface GlobalOptions {
   output: (typeof formats)[number];
+  timeFormat: (typeof timeFormats)[number];
   verbose?: boolean;
   taskQueue: string;
   address?: string;
@@ -82,7 +91,7 @@ export class CommandLine {
 
   /** Connects, does the work, each call of it within its time, and closes the connection. */
   async run(work: (call: Call) => Promise<void>, patience: Patience = usualPatience): Promise<void> {
-    const { output: _output, verbose: _verbose, timeout, ...options } = this.readOptions();
+    const { output: _output, timeFormat: _timeFormat, verbose: _verbose, timeout, ...options } = this.readOptions();
     const { progress } = this;
     try {
       progress.say('connecting');
@@ -162,7 +171,7 @@ export class CommandLine {
   print(answer: Answer, inWords: () => string, elements?: readonly object[]): void {
     const { output } = this.readOptions();
     if (output !== 'jsonl') {
-      this.answer(output === 'json' ? JSON.stringify(answer, undefined, 2) : inWords());
+      this.answer(output === 'json' ? JSON.stringify(answer, undefined, 2) : this.textOf(inWords));
       return;
     }
     for (const element of elements ?? [answer]) this.printLine(element, inWords);
@@ -173,7 +182,11 @@ export class CommandLine {
 
   /** Prints one of many answers as a line. */
   printLine(answer: object, inWords: () => string): void {
-    this.answer(this.json ? JSON.stringify(answer) : inWords());
+    this.answer(this.json ? JSON.stringify(answer) : this.textOf(inWords));
+  }
+
+  private textOf(inWords: () => string): string {
+    return inTimes(this.readOptions().timeFormat, inWords);
   }
 
   /** On a terminal the progress line must be cleared before the answer. */

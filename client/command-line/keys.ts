@@ -37,7 +37,7 @@ function standingOf({ keyId, open, ended }: KeyUse, ring: readonly string[]): St
 
 function textOf(keys: readonly (KeyUse & { standing: Standing })[]): string {
   return table(
-    ['Key', 'Standing', 'Since (UTC)', 'Last used', 'Open', 'Ended', 'Needed until', 'Some open workflows'],
+    ['Key', 'Standing', 'Since', 'Last used', 'Open', 'Ended', 'Needed until', 'Some open workflows'],
     keys.map(({ keyId, standing, since, lastUsed, open, ended, neededUntil, openWorkflows }) => [
       ...[keyId, standing, moment(since), moment(lastUsed), open, ended],
       ...[

@@ -17,10 +17,7 @@ export function notificationCommands(program: Command, commandLine: CommandLine)
       commandLine.run(async ({ lab }) => {
         const found: UndeliveredSummary[] = [];
         for await (const each of lab.notifications.list()) found.push(each);
-        const rows = found.map(({ source, since }) => [source, moment(since)]);
-        const inWords = () =>
-          rows.length === 0 ? 'No undelivered notifications.' : table(['Workflow', 'Since'], rows);
-        commandLine.print(found, inWords, found);
+        commandLine.print(found, () => undeliveredTable(found), found);
       }),
     );
   notifications
@@ -89,10 +86,18 @@ function mayHappen(source: string): string {
   return `The command may be carried out nevertheless: \`labops notifications show ${source}\` shows what is undelivered`;
 }
 
+function undeliveredTable(found: readonly UndeliveredSummary[]): string {
+  if (found.length === 0) return 'No undelivered notifications.';
+  return table(
+    ['Workflow', 'Since'],
+    found.map(({ source, since }) => [source, moment(since)]),
+  );
+}
+
 function deliveryText({ undelivered, triedUntil, delivered, discarded }: DeliveryState): string {
   return sections(
     table(
-      ['Id', 'Type', 'Time (UTC)', 'Refused with'],
+      ['Id', 'Type', 'Time', 'Refused with'],
       undelivered.map(({ id, type, at, refusedWith }) => [id, type, moment(at), refusedWith ?? '']),
     ),
     facts([

@@ -41,7 +41,7 @@ export function policyChangeText(changed: readonly PolicyChanged[], failed: read
     `${error.name}: ${error.message}`,
   ]);
   return sections(
-    rows.length > 0 ? table(['Order', 'Reference', 'What', 'Before (UTC)', 'Afterwards (UTC)'], rows) : undefined,
+    rows.length > 0 ? table(['Order', 'Reference', 'What', 'Before', 'Afterwards'], rows) : undefined,
     failures.length > 0 ? table(['Not changed', 'Reference', 'Why'], failures) : undefined,
   );
 }
@@ -76,7 +76,7 @@ export function orderText(state: OrderState | PlacingState | CancelledPlacing): 
     ]),
     attentionText(attention),
     kits.length > 1 ? table(['Kit', 'Origin', 'Phase', 'Followed by'], kits) : undefined,
-    table(['When (UTC)', 'Order', 'Status', 'Detail'], happened),
+    table(['When', 'Order', 'Status', 'Detail'], happened),
   );
 }
 

@@ -4,7 +4,9 @@
  */
 
 import { styleText } from 'node:util';
+import ms from 'ms';
 import type { Attention } from '../../protocol/attention.js';
+import { isTime } from '../../protocol/time.js';
 
 type Cell = string | number | boolean | undefined;
 
@@ -67,10 +69,29 @@ export function words(name: string): string {
   return name.replaceAll('_', ' ');
 }
 
-/** UTC, to the second. */
+export const timeFormats = ['iso', 'relative'] as const;
+
+type TimeFormat = (typeof timeFormats)[number];
+
+let timeFormat: TimeFormat = 'iso';
+
+/** Writes a text with its times in this format. */
+export function inTimes(format: TimeFormat, write: () => string): string {
+  timeFormat = format;
+  try {
+    return write();
+  } finally {
+    timeFormat = 'iso';
+  }
+}
+
+/** UTC in ISO 8601, to the second; or, as `inTimes` says, how long ago or from now. A time without a zone stays as it is. */
 export function moment(at: string | Date | undefined): string | undefined {
-  const text = at instanceof Date ? at.toISOString() : at;
-  return text?.slice(0, 19).replace('T', ' ');
+  if (at === undefined || (typeof at === 'string' && !isTime(at))) return at;
+  const time = new Date(at);
+  if (timeFormat === 'iso') return `${time.toISOString().slice(0, 19)}Z`;
+  const ahead = time.getTime() - Date.now();
+  return `${ms(Math.abs(ahead), { long: true })} ${ahead > 0 ? 'from now' : 'ago'}`;
 }
 
 /** One change in a line, without absent parts. */
@@ -81,7 +102,7 @@ export function line(...cells: readonly string[]): string {
 /** The timeline, in our own texts. */
 export function timelineTable(timeline: readonly { at: string; what: string; by?: string }[]): string {
   return table(
-    ['When (UTC)', 'What happened'],
+    ['When', 'What happened'],
     timeline.map(({ at, what, by }) => [moment(at), by === undefined ? what : `${what}, by ${by}`]),
   );
 }

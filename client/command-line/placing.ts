@@ -38,6 +38,6 @@ export function placingCommands(program: Command, commandLine: CommandLine): voi
 
 function textOf(state: PlacingSwitch): string {
   return state.stopped
-    ? `Placing was stopped at ${moment(state.since)} UTC${state.by === undefined ? '' : `, by ${state.by}`}: ${state.reason}`
+    ? `Placing was stopped at ${moment(state.since)}${state.by === undefined ? '' : `, by ${state.by}`}: ${state.reason}`
     : 'Placing is not stopped.';
 }

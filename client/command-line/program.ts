@@ -4,7 +4,14 @@ import { usualTaskQueue } from '../../protocol/task-queues.js';
 import { isProduction, readActor, requireActor, readReadsFile } from '../config.js';
 import { appointmentCommands } from './appointments.js';
 import { completionCommand } from './completion.js';
-import { CommandLine, outputOption, type Area, type Connect, type GlobalOptions } from './command-line.js';
+import {
+  CommandLine,
+  outputOption,
+  timeFormatOption,
+  type Area,
+  type Connect,
+  type GlobalOptions,
+} from './command-line.js';
 import { Ended, type ExitCode, exitCodes, UsageError } from './failures.js';
 import { keyCommands } from './keys.js';
 import { linkCommands } from './links.js';
@@ -74,6 +81,7 @@ export function createProgram(
     .description(about)
     .version(version)
     .addOption(outputOption())
+    .addOption(timeFormatOption())
     .option('--address <host:port>', "Temporal's address (default: TEMPORAL_ADDRESS, else localhost:7233)")
     .option('--namespace <name>', "Temporal's namespace (default: TEMPORAL_NAMESPACE, else default)")
     .option('--profile <name>', "profile of Temporal's configuration file (default: TEMPORAL_PROFILE, else default)")

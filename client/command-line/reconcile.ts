@@ -23,7 +23,7 @@ export function reconcileCommand(program: Command, commandLine: CommandLine): vo
           const onProgress = (come: ReconcileProgress): void => progress.say(lineOf(come));
           const onEarlierFailure = ({ at, error }: EarlierFailure): void => {
             commandLine.note(
-              `The last run for this range failed at ${moment(at)} UTC. ${failureLine(error)} Another run is started.`,
+              `The last run for this range failed at ${moment(at)}. ${failureLine(error)} Another run is started.`,
             );
             progress.resume();
           };

@@ -105,7 +105,7 @@ function filterOf({ type, reason, before }: Filter): RejectedEventFilter {
 function eventTable(events: readonly RejectedEventEntry[]): string {
   if (events.length === 0) return 'No rejected events.';
   return table(
-    ['Id', 'Received (UTC)', 'Type', 'Reason', 'State'],
+    ['Id', 'Received', 'Type', 'Reason', 'State'],
     events.map(({ id, receivedAt, eventType, reason, state, discardReason }) => [
       ...[id, moment(receivedAt), eventType, reason],
       discardReason === undefined ? state : `${state}: ${discardReason}`,

@@ -135,7 +135,7 @@ function reportText(state: ReportState): string {
     ]),
     attentionText(attention),
     table(
-      ['When (UTC)', 'Status', 'Reviewed'],
+      ['When', 'Status', 'Reviewed'],
       timeline.map(({ at, status, isReviewed }) => [moment(at), status, isReviewed]),
     ),
   );

@@ -23,7 +23,12 @@ function onTerminal(isWatched: boolean, options: Partial<GlobalOptions> = {}, ha
   return {
     terminal,
     closed,
-    commandLine: new CommandLine(terminal, connect, () => ({ output: 'table', taskQueue: 'mine', ...options })),
+    commandLine: new CommandLine(terminal, connect, () => ({
+      output: 'table',
+      timeFormat: 'iso',
+      taskQueue: 'mine',
+      ...options,
+    })),
   };
 }
 
@@ -128,6 +133,7 @@ test('the deadline option replaces the command’s own, and ends watching', asyn
   for (const options of [{ timeout: '20s' as const }, {}]) {
     const commandLine = new CommandLine(new RecordedTerminal(), connect, () => ({
       output: 'table',
+      timeFormat: 'iso',
       taskQueue: 'mine',
       ...options,
     }));

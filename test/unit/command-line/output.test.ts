@@ -47,10 +47,11 @@ test('sections are separated by one empty line, without empty ones', () => {
   expect(sections('one', undefined, '', 'two')).toBe('one\n\ntwo');
 });
 
-test('times are in UTC, to the second', () => {
-  expect(moment('2026-11-02T09:00:00.123Z')).toBe('2026-11-02 09:00:00');
-  expect(moment(new Date('2026-11-02T09:00:00.123Z'))).toBe('2026-11-02 09:00:00');
+test('times are in UTC, to the second; one without a zone is not touched', () => {
+  expect(moment('2026-11-02T10:00:00.123+01:00')).toBe('2026-11-02T09:00:00Z');
+  expect(moment(new Date('2026-11-02T09:00:00.123Z'))).toBe('2026-11-02T09:00:00Z');
+  expect(moment('2026-11-02T09:00:00')).toBe('2026-11-02T09:00:00');
   expect(moment(undefined)).toBeUndefined();
-  expect(waiting({ for: 'the results', until: '2026-11-02T09:00:00Z' })).toBe('the results until 2026-11-02 09:00:00');
+  expect(waiting({ for: 'the results', until: '2026-11-02T09:00:00Z' })).toBe('the results until 2026-11-02T09:00:00Z');
   expect(waiting({ for: 'nothing' })).toBe('nothing');
 });

@@ -372,8 +372,8 @@ test('the JSON of every command but those that print something else has a schema
   const { $defs } = JSON.parse(await readFile(join(projectFolder, 'client/schemas/labops.json'), 'utf8')) as {
     $defs: Record<string, unknown>;
   };
-  const others = ['audit', 'completion', 'migrate', 'replay'];
-  const answering = commands.map(nameOf).filter((name) => !others.includes(name));
+  const others = ['audit', 'completion'];
+  const answering = ['audit verify', ...commands.map(nameOf).filter((name) => !others.includes(name))];
   expect(
     Object.keys($defs)
       .filter((name) => /^[a-z]/.test(name))
@@ -448,11 +448,20 @@ describe('labops orders set-policy', () => {
     return { ...told, selections };
   }
 
+  test('shows times as from now, if asked', async () => {
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ now: new Date('2026-01-07T00:00:00Z'), toFake: ['Date'] });
+    const { stdout } = await setPolicy('--all --time-format relative', [changed]);
+    expect(stdout).toContain('shipping overdue  1 day ago         2 days from now\n');
+    const { stdout: json } = await setPolicy('--all --time-format relative -o json', [changed]);
+    expect(json).toContain('2026-01-09T00:00:00');
+  });
+
   test('shows what moves for each order, and which orders were not changed and why, and fails', async () => {
     const { code, stdout, stderr } = await setPolicy('--all', [changed, refused]);
     expect(code).toBe(1);
-    expect(stdout).toContain('order-1  mine-1     shipping overdue  2026-01-06 00:00:00  2026-01-09 00:00:00');
-    expect(stdout).toContain('order-1  mine-1     give up           2026-03-07 00:00:00\n');
+    expect(stdout).toContain('order-1  mine-1     shipping overdue  2026-01-06T00:00:00Z  2026-01-09T00:00:00Z');
+    expect(stdout).toContain('order-1  mine-1     give up           2026-03-07T00:00:00Z\n');
     expect(stdout).toMatch(/order-2 +OrderInvalid: creationSettling must be longer/);
     expect(stderr).toMatch(/^NotAllChanged: 1 of 2 orders cannot be changed/);
   });
