@@ -288,7 +288,7 @@ function jsonOf(payload: Payload): Record<string, unknown> {
 
 async function main(): Promise<void> {
   const config = readCodecServerConfig();
-  const log = createLog(config.logLevel, 'codec-server');
+  const log = createLog(config, 'codec-server');
   const requested = shutdownRequested();
   const monitoring = await startMonitoring(config.monitoring, log);
   const server = await startCodecServer(config, log, { monitoring });

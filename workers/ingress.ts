@@ -193,7 +193,7 @@ function hasSignature(headers: IncomingHttpHeaders): boolean {
 
 async function main(): Promise<void> {
   const config = readIngressConfig();
-  const log = createLog(config.logLevel, 'ingress');
+  const log = createLog(config, 'ingress');
   const requested = shutdownRequested();
   const monitoring = await startMonitoring(config.monitoring, log, { task_queue: config.taskQueue });
   const tracing = await startTracing(config, 'ingress', log);

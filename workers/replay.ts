@@ -137,7 +137,7 @@ async function pick(client: Client, query: string, places: ReadonlySet<number>):
 export async function replay({ open }: { open: number }, commandLine: CommandLine): Promise<void> {
   const config = readWorkerConfig();
   const { namespace } = config.temporal;
-  const log = createLog(config.logLevel, 'replay');
+  const log = createLog(config, 'replay');
   const { dataConverter } = dataConverterOf(config.keyRing, log);
   // Failures stay readable: nothing is written to Temporal, and an encoded failure would hide the reason.
   const conversion = dataConverter && { dataConverter: { payloadCodecs: dataConverter.payloadCodecs ?? [] } };

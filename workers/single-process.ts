@@ -17,7 +17,7 @@ import { installRuntime, startWorker } from './worker.js';
 /** Worker and ingress in one process: for trying things out. Only so can health data be kept in a directory. */
 async function main(): Promise<void> {
   const config = readSingleProcessConfig();
-  const log = createLog(config.worker.logLevel, 'single process');
+  const log = createLog(config.worker, 'single process');
   const monitoring = await startMonitoring(config.worker.monitoring, log, { task_queue: config.worker.taskQueue });
   const sdk = monitoring && (await sdkMetrics());
   installRuntime(config.worker, log, sdk);

@@ -298,7 +298,7 @@ export function installRuntime({ logLevel }: WorkerConfig, log: Logger, sdk?: Sd
 
 async function main(): Promise<void> {
   const config = readWorkerConfig();
-  const log = createLog(config.logLevel, 'worker');
+  const log = createLog(config, 'worker');
   const monitoring = await startMonitoring(config.monitoring, log, { task_queue: config.taskQueue });
   const sdk = monitoring && (await sdkMetrics());
   installRuntime(config, log, sdk);

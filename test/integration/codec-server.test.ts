@@ -27,7 +27,10 @@ afterEach(async () => {
 
 async function serve(env: Record<string, string> = {}): Promise<string> {
   const config = readCodecServerConfig({ LABOPS_ENCRYPTION_KEYS: keys, CODEC_PORT: '0', LOG_LEVEL: 'trace', ...env });
-  const server = await startCodecServer(config, createLog('trace', 'test', { write: (line) => lines.push(line) }));
+  const server = await startCodecServer(
+    config,
+    createLog({ logLevel: 'trace', logFormat: 'names' }, 'test', { write: (line) => lines.push(line) }),
+  );
   started.push(server);
   return server.url;
 }

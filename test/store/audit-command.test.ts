@@ -125,7 +125,7 @@ describe.skipIf(postgresUrl === undefined)('`labops audit`, on PostgreSQL', () =
       ...{ LABOPS_ENCRYPTION_KEYS: ring, CODEC_PORT: '0', CODEC_USER_HEADER: 'X-Forwarded-User' },
       ...{ DATABASE_URL: codecUrl, AUDIT_KEYS: keys },
     });
-    const server = await startCodecServer(config, createLog('silent', 'test'));
+    const server = await startCodecServer(config, createLog({ ...config, logLevel: 'silent' }, 'test'));
     const workflowId = 'kit-order/invented';
     const place = { type: 'workflow', namespace: 'default', workflowId } as const;
     const secret = defaultPayloadConverter.toPayload('Testperson Imaginary');

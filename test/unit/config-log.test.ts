@@ -3,13 +3,21 @@ import { failureOf } from '../../activities/failures.js';
 import { ServiceRefused } from '../../service/errors.js';
 import { createLog, temporalLogger } from '../../workers/log.js';
 
-function written() {
+function written(logFormat: 'names' | 'numbers' = 'names') {
   const lines: Record<string, unknown>[] = [];
   const write = (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>);
-  return { lines, log: createLog('trace', 'test', { write }) };
+  return { lines, log: createLog({ logLevel: 'trace', logFormat }, 'test', { write }) };
 }
 
 describe('the log', () => {
+  test("has the level's name and the time in ISO 8601, or both as numbers", () => {
+    const [named, numbered] = [written(), written('numbers')];
+    for (const { log } of [named, numbered]) log.warn('a line');
+    const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string;
+    expect(named.lines).toMatchObject([{ level: 'warn', time: iso, msg: 'a line' }]);
+    expect(numbered.lines).toMatchObject([{ level: 40, time: expect.any(Number) as number, msg: 'a line' }]);
+  });
+
   const texts = ['authorization', 'apiKey', 'secret', 'link_token', 'mfa_code', 'client_user_id', 'first_name'];
   test.each<[string, unknown]>([
     ['headers', { 'x-acme-api-key': 'hidden' }],

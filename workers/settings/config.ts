@@ -22,6 +22,7 @@ interface List {
 
 const everyProcess = {
   logLevel: 'LOG_LEVEL',
+  logFormat: 'LOG_FORMAT',
   shutdownGraceSeconds: 'SHUTDOWN_GRACE_SECONDS',
   monitoring: { host: 'METRICS_HOST', port: 'METRICS_PORT' },
 } as const;

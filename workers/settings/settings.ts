@@ -80,6 +80,10 @@ export const settings = {
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { error: 'is not a level' })
     .default('info')
     .meta({ description: 'use one of trace, debug, info, warn, error, fatal, silent' }),
+  LOG_FORMAT: z.enum(['names', 'numbers'], { error: 'is neither names nor numbers' }).default('names').meta({
+    description: 'set names or numbers',
+    more: "A line of the log has the level's name and the time in ISO 8601, or, as pino itself writes them, the level's number (30 for info) and milliseconds since 1970.",
+  }),
   // The default is longer than a webhook's 15 s; the worker's is longer than a call of the service.
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 3600).optional().meta({
     description: 'set for how many seconds running work may continue at shutdown',

@@ -8,7 +8,7 @@ import { createLog } from '../../../workers/log.js';
 function written() {
   const lines: { level: number; msg: string; payloads?: number }[] = [];
   const write = (line: string) => lines.push(JSON.parse(line) as (typeof lines)[number]);
-  return { lines, log: createLog('info', 'test', { write }) };
+  return { lines, log: createLog({ logLevel: 'info', logFormat: 'names' }, 'test', { write }) };
 }
 
 test('a process without keys logs a warning in plain words', () => {
