@@ -13,7 +13,11 @@ import {
   type ReplayNotificationsProgress,
   type ReplayNotificationsResult,
 } from '../protocol/operators/notification-replay.js';
-import type { ReplayRejectedEventsInput, ReplayRejectedEventsResult } from '../protocol/operators/rejected-events.js';
+import {
+  progressQuery as rejectedProgressQuery,
+  type ReplayRejectedEventsInput,
+  type ReplayRejectedEventsResult,
+} from '../protocol/operators/rejected-events.js';
 import { activities } from './activity-options.js';
 import { actorOf, refuseFields, throwRefusal } from './entity/commands.js';
 import { table } from './entity/operators.js';
@@ -62,6 +66,7 @@ async function replayRejectedEvents(input: ReplayRejectedEventsInput): Promise<R
   if ('id' in input) return activities.replayRejectedEvents(input);
   const { limit = 1_000, ...filter } = input;
   const all: ReplayRejectedEventsResult = { replayed: {}, left: {}, leftEvents: [] };
+  setHandler(rejectedProgressQuery, () => all, { description: 'How many events are handled so far.' });
   for (let remaining = limit; remaining > 0; remaining -= pageSize) {
     const page = { ...filter, ...present({ before: all.next, limit: Math.min(remaining, pageSize) }) };
     const summary = `replay up to ${page.limit} rejected events`;

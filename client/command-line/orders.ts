@@ -153,10 +153,13 @@ function setPolicyCommand(orders: Command, commandLine: CommandLine): void {
       const policy = (await readObject(commandLine.terminal, file)) as OrderPolicy;
       const selection = all === true ? { all } : (filterOf(filter) as OrderSelection);
       const goesOn = 'Some orders may be changed: repeat `labops orders set-policy`, which changes nothing twice';
-      await commandLine.send(goesOn, async ({ lab }) => {
+      await commandLine.send(goesOn, async ({ lab, progress }) => {
         const changes: PolicyChange[] = [];
         try {
-          for await (const change of lab.orders.setPolicy(selection, policy, { dryRun })) changes.push(change);
+          for await (const change of lab.orders.setPolicy(selection, policy, { dryRun })) {
+            changes.push(change);
+            progress.say(`${dryRun ? 'comparing' : 'changing'}: ${changes.length} orders`);
+          }
         } catch (error) {
           // What was changed before is known to nobody else.
           if (changes.length > 0) await printChanges(commandLine, changes, dryRun);

@@ -62,7 +62,10 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
         goesOn,
         async ({ lab, progress }) => {
           progress.say('replaying');
-          const result = await lab.rejectedEvents.replay(which);
+          const result = await lab.rejectedEvents.replay(which, {
+            onProgress: ({ replayed, left }) =>
+              progress.say(`replaying: ${countOf(replayed)} handled, ${countOf(left)} still waiting`),
+          });
           commandLine.print(result, () => replayText(result));
           if (result.next !== undefined)
             commandLine.note(`The limit was reached: continue with --before ${result.next}.`);
@@ -111,6 +114,10 @@ function eventTable(events: readonly RejectedEventEntry[]): string {
       discardReason === undefined ? state : `${state}: ${discardReason}`,
     ]),
   );
+}
+
+function countOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, each) => sum + each, 0);
 }
 
 function replayText({ replayed, left, leftEvents }: ReplayRejectedEventsResult): string {

@@ -13,8 +13,7 @@ import {
   type ReplayNotificationsResult,
 } from '../../protocol/operators/notification-replay.js';
 import type { CallOptions } from '../call-options.js';
-import { operate } from '../operators/operator-calls.js';
-import { reporting } from '../watching.js';
+import { operate, type ProgressOptions } from '../operators/operator-calls.js';
 import { callKinds, type TemporalCalls } from '../workflow-calls.js';
 import { isRunning } from '../workflow-runs.js';
 import { notificationErrorMap, NotificationNotFound } from './errors.js';
@@ -34,9 +33,7 @@ export interface UndeliveredSummary {
   since: Date;
 }
 
-export interface ReplayOptions extends CallOptions {
-  onProgress?: (progress: ReplayNotificationsProgress) => void;
-}
+export type ReplayOptions = ProgressOptions<ReplayNotificationsProgress>;
 
 /**
  * The notifications that were left when their workflow ended: your endpoint was down for longer than a minute, or
@@ -116,13 +113,8 @@ export class UndeliveredNotifications {
    * @throws NotificationsNotConfigured, OperatorCallInvalid, OperatorCallInterrupted
    */
   async replay(since: Date, options: ReplayOptions = {}): Promise<ReplayNotificationsResult> {
-    const { onProgress, ...callOptions } = options;
     const input = { since: Number.isNaN(since.getTime()) ? String(since) : since.toISOString() };
-    return operate(this.#calls, 'replayNotifications', input, callOptions, (result, call, handle) =>
-      onProgress === undefined
-        ? result
-        : reporting(result, () => call.query(handle, progressQuery), onProgress, call.signal),
-    );
+    return operate(this.#calls, 'replayNotifications', input, options, progressQuery);
   }
 
   /** The Web UI shows the ID of the delivery itself, so that one is taken, too. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
+import type { QueryDefinition } from '@temporalio/common';
 import {
   callFaults,
   operatorCallName,
@@ -14,20 +15,21 @@ import { EncryptionRequired } from '../errors.js';
 import { refuseFaulty } from '../input-faults.js';
 import type { OneCall } from '../one-call.js';
 import { hasKeys } from '../payload-limit.js';
+import { reporting } from '../watching.js';
 import type { TemporalCalls } from '../workflow-calls.js';
 import { OperatorCallInvalid, operatorErrorMap } from './errors.js';
 
 /**
  * Carries out one call of an operator: a short run of a worker, after the one that has its ID.
  *
- * @param meanwhile gets the result to wait for, and the run that it comes from
+ * @param progressQuery of a call over many: its run answers it
  */
-export async function operate<Name extends OperatorCallName>(
+export async function operate<Name extends OperatorCallName, Progress extends object = object>(
   calls: TemporalCalls,
   name: Name,
   input: TakenBy<Name>,
-  options: CallOptions,
-  meanwhile: Meanwhile<AnswerOf<Name>> = (result) => result,
+  { onProgress, ...options }: ProgressOptions<Progress>,
+  progressQuery?: QueryDefinition<Progress>,
 ): Promise<AnswerOf<Name>> {
   refuseFaulty('The command', callFaults(name, input), OperatorCallInvalid);
   const { client, taskQueue } = calls;
@@ -47,7 +49,9 @@ export async function operate<Name extends OperatorCallName>(
           workflowExecutionTimeout: within,
           staticSummary: `Operator's call: ${name}`,
         });
-        return await meanwhile(call.result<AnswerOf<Name>>(handle, unanswered), call, handle);
+        const result = call.result<AnswerOf<Name>>(handle, unanswered);
+        if (!onProgress || !progressQuery) return await result;
+        return await reporting(result, () => call.query(handle, progressQuery), onProgress, call.signal);
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
         await untilEnded(call, client.workflow.getHandle(workflowId));
@@ -56,7 +60,10 @@ export async function operate<Name extends OperatorCallName>(
   });
 }
 
-type Meanwhile<Answer> = (result: Promise<Answer>, call: OneCall, handle: WorkflowHandle) => Promise<Answer>;
+/** Options of a call over many. */
+export interface ProgressOptions<Progress> extends CallOptions {
+  onProgress?: (progress: Progress) => void;
+}
 
 /** The result of another command belongs to its caller. */
 async function untilEnded(call: OneCall, other: Parameters<OneCall['result']>[0]): Promise<void> {

@@ -1,13 +1,14 @@
-import type {
-  ListRejectedEventsInput,
-  RejectedEventEntry,
-  RejectedEventFilter,
-  RejectedEventsPage,
-  ReplayRejectedEventsResult,
+import {
+  type ListRejectedEventsInput,
+  progressQuery,
+  type RejectedEventEntry,
+  type RejectedEventFilter,
+  type RejectedEventsPage,
+  type ReplayRejectedEventsResult,
 } from '../../protocol/operators/rejected-events.js';
 import type { CallOptions } from '../call-options.js';
 import type { TemporalCalls } from '../workflow-calls.js';
-import { operate } from './operator-calls.js';
+import { operate, type ProgressOptions } from './operator-calls.js';
 
 /**
  * The verified events that could not be handled. They are in the worker's database; each command is a short workflow of
@@ -57,9 +58,10 @@ export class RejectedEventOperations {
    */
   async replay(
     which: string | (RejectedEventFilter & { limit?: number }),
-    options: CallOptions = {},
+    options: ProgressOptions<ReplayRejectedEventsResult> = {},
   ): Promise<ReplayRejectedEventsResult> {
-    return operate(this.#calls, 'replayRejectedEvents', typeof which === 'string' ? { id: which } : which, options);
+    const input = typeof which === 'string' ? { id: which } : which;
+    return operate(this.#calls, 'replayRejectedEvents', input, options, progressQuery);
   }
 
   /**

@@ -1,3 +1,5 @@
+import { defineQuery } from '../definitions.js';
+
 /* The words of operators' calls on rejected events: only an event's ids, type, reason and times. */
 
 export type RejectedEventState = 'waiting' | 'replayed' | 'discarded' | 'expired';
@@ -58,6 +60,9 @@ export interface ReplayRejectedEventsResult {
   /** `before` for the rest beyond the limit; absent if there is none. */
   next?: string;
 }
+
+/** What a replay of many has done so far; `next` is where it is. */
+export const progressQuery = defineQuery<ReplayRejectedEventsResult>('progress');
 
 export interface DiscardRejectedEventInput {
   id: string;

@@ -133,6 +133,13 @@ test('a rotation names the secret from before, so one whose answer was lost is r
   expect(given.calls).toEqual(['0h rotateWebhookSecret']);
 });
 
+test('a replay of many rejected events shows how many are handled so far', async () => {
+  const pages = [{ replayed: { delivered: 49 }, left: { not_handled: 1 }, leftEvents: [], next: '7' }];
+  const answers = { replayRejectedEvents: () => pages.shift() ?? { failure: { type: 'StoreUnavailable' } } };
+  const replay = await run({ do: 'replayRejectedEvents' }, rejectedEventsId('invented'), answers);
+  expect(await replay.run.query('progress')).toMatchObject({ replayed: { delivered: 49 }, left: { not_handled: 1 } });
+});
+
 test.each(['ManagementKeyMissing', 'EncryptionRequired'])('a call that fails with %s says so, once', async (type) => {
   const listWebhooks = { failure: { type } };
   const { run: ended, calls } = await run({ do: 'listWebhooks', ...place }, undefined, { listWebhooks });

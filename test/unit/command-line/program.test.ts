@@ -443,7 +443,7 @@ describe('labops orders set-policy', () => {
         if (last) throw last;
       },
     });
-    const terminal = new RecordedTerminal({ files: { '-': '{"shippingDeadline":"8d"}' } });
+    const terminal = new RecordedTerminal({ isWatched: true, files: { '-': '{"shippingDeadline":"8d"}' } });
     const told = await labops(`orders set-policy --file - ${more}`, terminal, () => Promise.resolve(lab));
     return { ...told, selections };
   }
@@ -463,7 +463,8 @@ describe('labops orders set-policy', () => {
     expect(stdout).toContain('order-1  mine-1     shipping overdue  2026-01-06T00:00:00Z  2026-01-09T00:00:00Z');
     expect(stdout).toContain('order-1  mine-1     give up           2026-03-07T00:00:00Z\n');
     expect(stdout).toMatch(/order-2 +OrderInvalid: creationSettling must be longer/);
-    expect(stderr).toMatch(/^NotAllChanged: 1 of 2 orders cannot be changed/);
+    expect(stderr).toContain('changing: 2 orders… 0 s');
+    expect(stderr).toMatch(/NotAllChanged: 1 of 2 orders cannot be changed/);
   });
 
   test('says the same as JSON', async () => {
@@ -491,6 +492,20 @@ describe('labops orders set-policy', () => {
     expect(code).toBe(0);
     expect(selections).toEqual([selection]);
   });
+});
+
+test('a replay of rejected events says on a terminal how many are handled', async () => {
+  const lab = unconnected();
+  Object.assign(lab.rejectedEvents, {
+    replay: async (_which: unknown, { onProgress }: { onProgress: (progress: object) => void }) => {
+      onProgress({ replayed: { delivered: 40, stored: 5 }, left: { not_handled: 5 } });
+      return { replayed: { delivered: 41 }, left: {}, leftEvents: [] };
+    },
+  });
+  const terminal = new RecordedTerminal({ isWatched: true });
+  const { code, stderr } = await labops('rejected-events replay --all', terminal, () => Promise.resolve(lab));
+  expect(code).toBe(0);
+  expect(stderr).toContain('replaying: 45 handled, 5 still waiting… 0 s');
 });
 
 describe('labops orders adopt', () => {
