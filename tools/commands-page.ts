@@ -21,7 +21,7 @@ export function commandsPage(): string {
   );
   const everywhere = [
     '## Every command',
-    "doctor, replay, migrate and audit are only in the worker's repository or image, and take none of these but those that they list themselves.",
+    "doctor, replay, migrate, service and audit are only in the worker's repository or image, and take none of these but those that they list themselves.",
     list(program.options),
   ];
   return `${[intro.trimEnd(), ...sections, ...everywhere].join('\n\n')}\n`;

@@ -4,6 +4,7 @@ import { Ended, failureReport, UsageError } from '../client/command-line/failure
 import { collect, count, time } from '../client/command-line/input.js';
 import type { AuditCommand } from './audit.js';
 import { explain, statusOf } from './process.js';
+import type { ResendOptions, SitesOptions } from './service-commands.js';
 
 const asWorker = '\nSet what the worker is started with.';
 const isoTime = (text: string): string => time(text).toISOString();
@@ -50,9 +51,35 @@ export function workerCommands(program: Command, commandLine: CommandLine): void
     .addOption(outputOption())
     .addHelpText('after', '\nThe user of DATABASE_URL has to own the schema health_data, or be allowed to create it.')
     .action(() => ends(async () => (await import('./migrate.js')).migrate(commandLine)));
+  serviceCommands(add('service', 'ask the lab service what concerns no person'), commandLine, ends);
   auditCommands(add('audit', 'list, export and verify the audit trail'), (name, command) =>
     ends(async () => (await import('./audit.js')).audit(name, command.optsWithGlobals(), command.args, commandLine)),
   );
+}
+
+function serviceCommands(
+  service: Command,
+  commandLine: CommandLine,
+  ends: (work: () => Promise<void>) => Promise<void>,
+): void {
+  const add = (name: string, description: string): Command =>
+    service.command(name).description(description).addOption(outputOption()).addHelpText('after', asWorker);
+  const calls = async () => import('./service-commands.js');
+
+  add('providers', 'list the providers that users can be linked with').action(() =>
+    ends(async () => (await calls()).listProviders(commandLine)),
+  );
+  add('sites', 'list the service centres of a laboratory near a zip code')
+    .requiredOption('--zip <code>', 'the zip code')
+    .requiredOption('--lab <number>', "the lab service's number of the laboratory", count)
+    .option('--radius <miles>', '10, 20, 25, 50 or 100', count, 25)
+    .action((options: SitesOptions) => ends(async () => (await calls()).listSites(options, commandLine)));
+  add('resend [order-id...]', 'have the latest webhook of each order delivered again: of these, or of a time')
+    .option('--from <time>', 'of orders since this time, in ISO 8601', isoTime)
+    .option('--to <time>', 'before this time, at most 60 days after it', isoTime)
+    .action((orders: string[], options: ResendOptions) =>
+      ends(async () => (await calls()).resendEvents(orders, options, commandLine)),
+    );
 }
 
 function auditCommands(audit: Command, run: (name: AuditCommand, command: Command) => Promise<void>): void {

@@ -70,6 +70,25 @@ interface Verified {
   histories?: { found: number; added: number };
 }
 
+interface Provider {
+  /** `--provider` of `labops links`. */
+  slug: string;
+  name?: string;
+  authType?: string;
+  /** The health data that it has. */
+  resources: string[];
+}
+
+interface Site {
+  /** `--site` of `labops appointments slots`, if it takes appointments. */
+  code?: string;
+  name?: string;
+  address: string;
+  /** Miles. */
+  distance?: number;
+  bookable: boolean;
+}
+
 /** The JSON of each command: `watch` and `users export` print a line for each of many. */
 export type Answers = Record<'orders list', List<'orders', OrderSummary>> &
   Record<'orders place', { reference: string; orderId?: string }> &
@@ -112,6 +131,9 @@ export type Answers = Record<'orders list', List<'orders', OrderSummary>> &
   Record<'reconcile', ReconcileResult> &
   Record<'keys status', { keys: (KeyUse & { standing: Standing })[]; runs: number }> &
   Record<'doctor', { faults: number; warnings: number; findings: Finding[] }> &
+  Record<'service providers', { providers: Provider[] }> &
+  Record<'service sites', { lab?: string; sites: Site[] }> &
+  Record<'service resend', { orderIds: string[] }> &
   Record<'replay', { workflows: Replayed[] }> &
   Record<'migrate', { applied: string[]; roles: string[] }> &
   Record<'audit verify', Verified>;

@@ -68,7 +68,7 @@ const actorMissing =
 
 /**
  * The whole program, with all its commands. Nothing is connected before a command runs.
- * @param workerCommands adds `doctor`, `replay`, `migrate` and `audit`, which need no actor; without it they say where they are
+ * @param workerCommands adds `doctor`, `replay`, `migrate`, `service` and `audit`, which need no actor; without it they say where they are
  */
 export function createProgram(
   terminal: Terminal,
@@ -199,7 +199,7 @@ async function report(
 
 /** Says where these are: they need settings of the worker, which this package does not know. */
 function refusedCommands(program: Command): void {
-  for (const name of ['doctor', 'replay', 'migrate', 'audit']) {
+  for (const name of ['doctor', 'replay', 'migrate', 'service', 'audit']) {
     program
       .command(name)
       .description("only in the worker's repository or image")

@@ -16,7 +16,7 @@ import {
   type WebhookRegistered,
 } from '../../client/index.js';
 import { inventedOrgId } from '../../sandbox/lab-service/webhook-endpoints.js';
-import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
+import { inventedLab, inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { webhookEndpointsId } from '../../protocol/ids.js';
 import { writeHistory } from '../replay/history-file.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
@@ -343,6 +343,24 @@ describe('a user', () => {
     expect((await run('users', 'show', userId)).stdout).toMatch(/\nCan be undone until +\d{4}-/);
     expect(await json('users', 'undo', userId)).toMatchObject({ undo: { restored: ['user', 'data'] } });
   });
+});
+
+test('the lab service is asked for providers and sites, and has webhooks delivered again', async () => {
+  const service = async <Answer>(...args: string[]): Promise<Answer> => {
+    const ran = labopsProcess(lab, ['service', ...args, '-o', 'json'], { env: lab.workerEnv });
+    const answered = await answer<Answer>(ran);
+    expect(schemaFaults('labops', `service.${args[0]}`, answered)).toEqual([]);
+    return answered;
+  };
+  const { providers } = await service<{ providers: unknown[] }>('providers');
+  expect(providers).toContainEqual(expect.objectContaining({ slug: 'invented_watch', authType: 'password' }));
+  const { sites } = await service<{ sites: unknown[] }>('sites', '--zip', '62704', '--lab', String(inventedLab.id));
+  expect(sites).toContainEqual(expect.objectContaining({ code: 'PSC1', bookable: true }));
+  const { orderId } = await placed();
+  expect(await service('resend', orderId)).toEqual({ orderIds: [orderId] });
+  const refused = await labopsProcess(lab, ['service', 'resend'], { env: lab.workerEnv });
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toMatch(/must name orders or a start_at/);
 });
 
 test('a reconciliation of a range prints what it found', async () => {

@@ -88,6 +88,7 @@ test.each([
   ['replay --open 200', /is part of the worker, not of this package/],
   ['doctor', /is part of the worker, not of this package/],
   ['migrate', /is part of the worker, not of this package/],
+  ['service sites', /is part of the worker, not of this package/],
   ['audit', /is part of the worker, not of this package/],
 ])(
   'wrong usage exits with 2, prints nothing on standard output, and says what is wrong: labops %s',
@@ -337,7 +338,7 @@ describe('Ctrl-C', () => {
     ].map((area) => `${area} show`),
     ...['orders', 'links', 'reports', 'appointments', 'match-reviews'].map((area) => `${area} watch`),
     ...['users receipt', 'users verify-receipt', 'links url', 'appointments slots', 'doctor', 'replay', 'migrate'],
-    ...['orders open', 'completion', 'audit', 'keys status', 'users export'],
+    ...['orders open', 'completion', 'audit', 'service', 'keys status', 'users export'],
   ];
 
   test('is left to the shell by no other command than those that only read', () => {
@@ -372,8 +373,9 @@ test('the JSON of every command but those that print something else has a schema
   const { $defs } = JSON.parse(await readFile(join(projectFolder, 'client/schemas/labops.json'), 'utf8')) as {
     $defs: Record<string, unknown>;
   };
-  const others = ['audit', 'completion'];
-  const answering = ['audit verify', ...commands.map(nameOf).filter((name) => !others.includes(name))];
+  const others = ['audit', 'completion', 'service'];
+  const ofWorker = ['audit verify', 'service providers', 'service resend', 'service sites'];
+  const answering = [...ofWorker, ...commands.map(nameOf).filter((name) => !others.includes(name))];
   expect(
     Object.keys($defs)
       .filter((name) => /^[a-z]/.test(name))

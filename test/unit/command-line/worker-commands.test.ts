@@ -26,6 +26,10 @@ test.each([
     /reads the worker's settings, and takes no --address/,
   ]),
   ['audit verify --actor nurse-7', /takes no --actor/],
+  ['service', /A command is missing/],
+  ['service sites --zip 62704', /required option '--lab <number>' not specified/],
+  ['service resend --from yesterday', /must be a date that exists, or a time with its zone/],
+  ['service providers --profile lab', /takes no --profile/],
   ['audit list -o json', /takes no --output/],
 ])('labops %s is wrong usage', async (line, said) => {
   expect(await labops(line)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(said) as string });
