@@ -2,15 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { AppointmentState, Slots } from '../../protocol/appointment/messages.js';
 import { AppointmentEnded } from '../../client/appointment/errors.js';
 import { Visit } from './visit.js';
-import { cancellationReasons } from '../../sandbox/lab-service/appointment-routes.js';
-import { eventually } from '../rig/eventually.js';
-import { labOrderIdKey, labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { setStage } from './story.js';
 
 /* How an appointment is chosen, booked, moved and cancelled, and what only a server shows of it; every other rule has a life in test/unit/appointment. */
 
 const stage = setStage();
-const reasonId = cancellationReasons[0].id;
 
 describe('choosing a slot', () => {
   // proves 226, 229
@@ -48,47 +44,6 @@ describe('choosing a slot', () => {
     expect(await visit.handle.choose({ slotId: slots[3]?.id ?? '' })).toMatchObject({
       appointment: { startAt: slots[3]?.start },
     });
-  });
-});
-
-describe('a booking that is confirmed later', () => {
-  // proves 226
-  test('stays pending until a webhook says more', async () => {
-    const visit = await Visit.start(stage, { policy: { confirmation: 'later' } });
-    await visit.choose();
-    await visit.expectState({ phase: 'awaiting_confirmation', waiting: { for: 'the provider to confirm' } });
-    await stage.sandbox.advanceClock('31m');
-    await visit.expectState({ phase: 'confirmed' });
-    await visit.expectNotifications('phase_changed awaiting_confirmation', 'phase_changed confirmed');
-    expect(await stage.countRequests('GET', `/v3/order/${visit.orderId}/phlebotomy/appointment`)).toBe(2);
-  });
-});
-
-// proves 227
-test('a requested appointment has no time until the provider sets one', async () => {
-  const visit = await Visit.start(stage);
-  const asked = await visit.handle.request({ provider: 'invented_draws', notes: 'Invented: mornings' });
-  expect(asked).toMatchObject({ phase: 'awaiting_confirmation', appointment: { provider: 'invented_draws' } });
-  expect(asked.appointment).not.toHaveProperty('startAt');
-  await stage.sandbox.advanceClock('31m');
-  const { appointment } = await visit.expectState({ phase: 'confirmed' });
-  expect(appointment?.startAt).toMatch(/Z$/);
-  expect(await stage.service.appointments.get(visit.orderId)).toMatchObject({
-    appointment_notes: 'Invented: mornings',
-  });
-});
-
-describe('rescheduling', () => {
-  // proves 228
-  test('replaces the first time, and notifies the product', async () => {
-    const visit = await Visit.start(stage);
-    const other = await visit.slot(7);
-    await visit.choose();
-    const moved = await visit.handle.reschedule({ slotId: other.id, notes: 'Invented cat' });
-    expect(moved).toMatchObject({ phase: 'confirmed', appointment: { startAt: other.start } });
-    expect(await stage.service.appointments.get(visit.orderId)).toMatchObject({ appointment_notes: 'Invented cat' });
-    await visit.expectNotifications('phase_changed confirmed', 'phase_changed confirmed');
-    expect(new Set(visit.notifications.map(({ id }) => id)).size).toBe(2);
   });
 });
 
@@ -146,28 +101,6 @@ describe('a start', () => {
     await visit.choose();
     await visit.expectState({ phase: 'confirmed' });
   });
-
-  test('starts again in place of a run whose end is still being notified', async () => {
-    const visit = await Visit.start(stage);
-    await visit.choose();
-    stage.receiver.isDown = true;
-    await visit.handle.cancel({ reasonId });
-    await expect(visit.choose(3)).rejects.toBeInstanceOf(AppointmentEnded);
-    await Visit.start(stage, { orderId: visit.orderId });
-    await visit.choose(3);
-    await visit.expectState({ phase: 'confirmed' });
-    stage.receiver.isDown = false;
-  });
-});
-
-test('operators find an appointment by its order, its user and its phase', async () => {
-  const visit = await Visit.start(stage);
-  await visit.choose();
-  const attributes = async () =>
-    (await stage.temporal.workflow.getHandle(visit.workflowId).describe()).typedSearchAttributes;
-  await eventually(async () => expect((await attributes()).get(labPhaseKey)).toBe('confirmed'));
-  expect((await attributes()).get(labOrderIdKey)).toEqual([visit.orderId]);
-  expect((await attributes()).get(labUserIdKey)).toBe((await visit.handle.state()).userId);
 });
 
 /** At a patient service centre: the same stories as at home, and where they differ. */

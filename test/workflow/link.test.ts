@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkPolicy } from '../../protocol/link/policy.js';
-import { InvalidCode, LinkEnded, LinkNotFound } from '../../client/link/errors.js';
+import { LinkEnded, LinkNotFound } from '../../client/link/errors.js';
 import { ServiceDown } from '../../client/errors.js';
 import { UserLink, completeMfaPath, tokenPath } from './user-link.js';
 import { connectionReportedSignal } from '../../protocol/link/messages.js';
 import { eventsOf, textOf } from './recorded.js';
 import { eventually } from '../rig/eventually.js';
-import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { linkProviderId } from '../../protocol/ids.js';
 import { setStage } from './story.js';
 
@@ -39,14 +38,6 @@ describe('a code', () => {
     expect(Date.parse(connectedAt ?? '')).toBe(Date.parse(user.connected_sources?.[0]?.created_on ?? ''));
   });
 
-  test('an impossible code is refused, never sent, costs no attempt and leaves no trace', async () => {
-    const link = await asked();
-    await expect(link.handle.submitMfaCode('  ')).rejects.toThrow(InvalidCode);
-    expect(textOf(await eventsOf(stage, link.workflowId))).not.toContain('submitMfaCode');
-    expect(await link.codesSent()).toBe(0);
-    expect(await link.handle.state()).toMatchObject({ phase: 'awaiting_code', codeAttemptsLeft: 3 });
-  });
-
   test('a code after the end of a connected link is answered as connected and not sent; after another end it is refused', async () => {
     const [connected, cancelled] = [await asked(), await asked()];
     await connected.handle.submitMfaCode('123456');
@@ -70,16 +61,6 @@ describe('a code', () => {
     expect(await answer).toMatchObject({ outcome: 'connected' });
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
     await link.expectNotifications('ended connected');
-  });
-});
-
-describe('a link that is cancelled', () => {
-  test('as a workflow ends with the same result', async () => {
-    const link = await asked();
-    await workflowOf(link).cancel();
-    expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
-    await link.expectNotifications('ended cancelled');
-    expect(await workflowOf(link).describe()).toMatchObject({ status: { name: 'COMPLETED' } });
   });
 });
 
@@ -131,18 +112,6 @@ test('a link that has ended and that nobody started again is refused, and starts
   for (const userId of ['nobody', 'a/b']) {
     await expect(stage.product.links.getHandle({ userId, provider })).rejects.toBeInstanceOf(LinkNotFound);
   }
-});
-
-test('operators find a link by its user and its phase', async () => {
-  const link = await UserLink.start(stage);
-  const attributes = async () => (await workflowOf(link).describe()).typedSearchAttributes;
-  expect((await attributes()).get(labUserIdKey)).toBe(link.handle.userId);
-  expect((await attributes()).get(labPhaseKey)).toBe('awaiting_password');
-  await link.logIn('mfa-sms');
-  await eventually(async () => expect((await attributes()).get(labPhaseKey)).toBe('awaiting_code'));
-  await link.handle.submitMfaCode('123456');
-  await link.handle.result();
-  expect((await attributes()).get(labPhaseKey)).toBe('connected');
 });
 
 describe('while the service is down', () => {

@@ -125,22 +125,6 @@ describe('a result that a person accepts', () => {
   });
 });
 
-test('a result that is rejected ends its review, and a late webhook announces nothing again', async () => {
-  const review = await unmatched({ decision_code: 'no_match' });
-  expect(await review.handle.reject({ note: 'not ours' })).toMatchObject({ outcome: 'rejected', phase: 'rejected' });
-  const { announced } = await review.handle.result();
-  await stage.sandbox.moveMatchReview(review.id, 'resolved');
-  await eventually(async () => {
-    expect((await review.handle.result()).announced).toEqual(announced);
-  });
-  expect(review.notified()).toEqual([
-    'review_needed no_match',
-    'attention_raised decision_needed',
-    'attention_cleared decision_needed',
-    'ended rejected',
-  ]);
-});
-
 test('a result that nobody can place waits for the service’s staff, who match it; nobody else may decide meanwhile', async () => {
   const review = await unmatched({ decision_code: 'match_demo' }, { serviceReviewDeadline: '2d' });
   expect(await review.handle.markUnsure()).toMatchObject({ phase: 'with_service', allowedActions: [] });

@@ -1,13 +1,11 @@
 import { Client } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { errors, LabOperations } from '../../client/index.js';
-import { cancelUpdate as cancelSubmissionUpdate, submitReportName } from '../../protocol/report/submission-messages.js';
 import { endJob, follow, Report, start, submission, submit, uploadPath, writeReport } from './report.js';
 import { eventually } from '../rig/eventually.js';
 import { hosting } from '../unit/report-file/reading.js';
-import { labReferenceKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { namespace, taskQueue } from '../rig/environments.js';
-import { parsingJobId, submitReportId } from '../../protocol/ids.js';
+import { parsingJobId } from '../../protocol/ids.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { setStage } from './story.js';
 
@@ -85,9 +83,6 @@ describe('a submitted report', () => {
     await report.expectNotifications('phase_changed', 'completed');
   });
 });
-
-// So patient that nothing is sent again soon.
-const busy = { kind: 'answer', status: 429, headers: { 'retry-after': '36000' }, body: 'busy' } as const;
 
 describe('a submission', () => {
   test('one job is followed for a reference if it is submitted twice, at once and after the end', async () => {
@@ -199,26 +194,6 @@ test('a signed URL is refused by the worker too, while it does not encrypt', asy
   expect((refusal as errors.SignedUrlRefused).message).not.toContain('very-secret');
   const signedAgain = { ...given, file: { url: file.url.replace('very-secret', 'another') } };
   await expect(product.reports.submit(signedAgain)).resolves.toMatchObject({ reference: given.reference });
-});
-
-test('a submission that a backend starts without search attributes sets them itself, before anything else', async () => {
-  await stage.sandbox.addFault({ method: 'POST', path: uploadPath, action: busy });
-  const given = await submission(stage);
-  const shouted = { ...given, userId: given.userId.toUpperCase() };
-  const workflow = await stage.temporal.workflow.start(submitReportName, {
-    workflowId: submitReportId(given.reference),
-    taskQueue,
-    args: [shouted],
-  });
-  stage.onClear(() => stage.awaitEnd(workflow.workflowId));
-  await eventually(async () => {
-    const { typedSearchAttributes } = await workflow.describe();
-    expect(typedSearchAttributes.get(labUserIdKey)).toBe(given.userId);
-    expect(typedSearchAttributes.get(labReferenceKey)).toBe(given.reference);
-  });
-  await stage.expectRequests('POST', uploadPath);
-  await stage.untilNoActivityRuns(workflow.workflowId);
-  await workflow.executeUpdate(cancelSubmissionUpdate, { args: [{}] });
 });
 
 test('a job that was never reported is not found, nor is one with an impossible id', async () => {

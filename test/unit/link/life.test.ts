@@ -322,7 +322,9 @@ test.each([undefined, null, 5, 'text', [], {}])(
     expect(await link.update('submitMfaCode', odd)).toEqual({ name: 'submitMfaCode', refused: 'InvalidCode' });
     expect(await reportResult(link, odd)).toEqual({ name: 'reportLinkResult', refused: 'InvalidCommand' });
     expect(await link.update('requestLink', odd)).toMatchObject({ value: { linkToken: 'token' } });
-    expect(await submit(link, 123_456)).toEqual({ name: 'submitMfaCode', refused: 'InvalidCode' });
+    for (const code of [123_456, '  '])
+      expect(await submit(link, code)).toEqual({ name: 'submitMfaCode', refused: 'InvalidCode' });
+    expect(link.run.accepted).not.toContain('submitMfaCode');
     expect(await link.update('cancel', { anything: 1 })).toMatchObject({ value: { outcome: 'cancelled' } });
   },
 );
