@@ -287,7 +287,9 @@ test('a worker that has lost a key goes on with everything that needs another, a
   await lab.worker.stop();
   const { client: temporal, taskQueue } = lab.rig;
   const schedule = { taskQueue, reconcileEveryMinutes: 60 };
-  await (await ensureReconcileSchedule(temporal, schedule, createLog('silent', 'test'))).stop();
+  await (
+    await ensureReconcileSchedule(temporal, schedule, createLog({ logLevel: 'silent', logFormat: 'names' }, 'test'))
+  ).stop();
   const other = key('other');
   const file = join(await mkdtemp(join(tmpdir(), 'keys-')), 'keys');
   await writeFile(file, other);
