@@ -1,6 +1,6 @@
 /**
  * The statuses of an order by collection method, from the contract's lifecycle.json. Pure. The control interface
- * may give an order any status; only cancelling follows the rules.
+ * may give an order any status; only cancelling and the simulated walk follow the rules.
  */
 
 export const collectionMethods = ['testkit', 'walk_in_test', 'at_home_phlebotomy', 'on_site_collection'] as const;
@@ -71,6 +71,20 @@ const shippedStatuses: readonly string[] = [
   'delivered_to_lab',
 ];
 
+/** The status after which a status that is not on the success path branches off. */
+const branchesAfter: Readonly<Record<string, string>> = {
+  requisition_bypassed: 'ordered',
+  problem_in_transit_customer: 'transit_customer',
+  failure_to_deliver_to_customer: 'transit_customer',
+  problem_in_transit_lab: 'transit_lab',
+  failure_to_deliver_to_lab: 'transit_lab',
+  lost: 'transit_lab',
+  lab_processing_blocked: 'delivered_to_lab',
+  corrected: 'completed',
+  appointment_cancelled: 'appointment_scheduled',
+  redraw_available: 'appointment_scheduled',
+};
+
 /** `received` of `received.testkit.ordered`. */
 export function topLevel(status: string): string {
   return status.split('.')[0] ?? status;
@@ -114,10 +128,56 @@ export function hasResults(low: string): boolean {
   return ['completed', 'corrected', 'partial_results'].includes(low);
 }
 
+/** Every full status that the simulation may be asked for. */
+export function knownStatuses(): string[] {
+  return collectionMethods.flatMap((method) =>
+    Object.entries(topLevelStatuses[method]).map(([low, top]) => `${top}.${method}.${low}`),
+  );
+}
+
 /** The two statuses of a registration, in the order that the switches say. */
 export function registrationSteps(variant: RegistrationVariant): [string, string] {
   const registered = variant.registeredSpelling;
   return variant.registrationOrder === 'specification'
     ? ['requisition_created', registered]
     : [registered, 'requisition_created'];
+}
+
+const untilAppointment = ['ordered', 'requisition_created', 'appointment_pending', 'appointment_scheduled'];
+
+/** The way to results of what is not a kit. */
+const successPaths = {
+  walk_in_test: [...untilAppointment, 'completed'],
+  at_home_phlebotomy: [...untilAppointment, 'draw_completed', 'completed'],
+  on_site_collection: ['ordered', 'requisition_created', 'draw_completed', 'completed'],
+};
+
+function successPath(method: CollectionMethod, registrable: boolean, variant: RegistrationVariant): string[] {
+  if (method !== 'testkit') return successPaths[method];
+  const journey = ['transit_customer', 'out_for_delivery', 'with_customer'];
+  const lab = ['transit_lab', 'delivered_to_lab', 'completed'];
+  return registrable
+    ? ['ordered', 'awaiting_registration', ...journey, ...registrationSteps(variant), ...lab]
+    : ['ordered', 'requisition_created', ...journey, ...lab];
+}
+
+/**
+ * The low-level statuses that still lie between an order and `final`, along the success path and then off it where
+ * `final` is not on it. Statuses that the order has been through are left out.
+ *
+ * @param past the low-level statuses of the order's events
+ * @param registrable a kit whose patient was not known when it was ordered
+ */
+export function walkTo(
+  final: string,
+  order: { method: CollectionMethod; past: readonly string[]; registrable: boolean },
+  variant: RegistrationVariant,
+): string[] {
+  const target = registeredStatuses.includes(final) ? variant.registeredSpelling : final;
+  if (order.past.includes(target)) return [];
+  const path = successPath(order.method, order.registrable, variant);
+  const branch = target === 'sample_error' ? path.at(-2) : branchesAfter[target];
+  const end = path.indexOf(path.includes(target) ? target : (branch ?? ''));
+  const steps = path.slice(0, end + 1).filter((low) => !order.past.includes(low));
+  return steps.at(-1) === target ? steps : [...steps, target];
 }

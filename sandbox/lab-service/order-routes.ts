@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Lab } from './lab.js';
-import { lowLevel, sameStatus } from './lifecycle.js';
+import { fullStatus, knownStatuses, lowLevel, sameStatus } from './lifecycle.js';
 import { type Json, orderBody, presentLow, transactionBody } from './order-body.js';
 import { importOrder, orderForPatient, orderTestkit, registerTestkit } from './order-requests.js';
 import { labResults, requireResults, resultMetadata } from './results.js';
 import { inventedLab, labAccounts, labTests } from './seed.js';
 import { interpretations, type LabState, type Order } from './state.js';
+import { dayMs } from './clock.js';
 import {
   datetime,
   optional,
@@ -14,8 +15,10 @@ import {
   pathUuid,
   queryInteger,
   queryList,
+  readBody,
   readQuery,
   refusal,
+  unacceptable,
   uuid,
 } from './validation.js';
 import type { Settings } from './settings.js';
@@ -41,6 +44,15 @@ export function orderRoutes(
     lab.orders.cancel(order);
     return posted(lab, order, 'Order cancelled');
   });
+
+  app.post('/v3/order/:order_id/test', (request, reply) => {
+    const order = requireOrder(lab, request, "Order doesn't exist");
+    simulate(lab, order, request);
+    // Sources disagree about this body; a JSON string is what one of them shows.
+    return reply.type('application/json').send('"Success"');
+  });
+
+  app.post('/v3/order/resend_events', (request) => ({ order_ids: resendEvents(lab, request) }));
 
   app.get('/v3/lab_test/lab_account', (request) => {
     const { lab_account_id: id, status } = readQuery(accountQuery, request.query);
@@ -130,6 +142,62 @@ function posted(lab: Lab, order: Order, message: string): Json {
   return { order: orderBody(order, lab.state, lab.settings, 'answer'), status: 'SUCCESS', message };
 }
 
+const simulationQuery = z.object({
+  // The specification's spelling of a registration is not in the schema's list of statuses: both are taken.
+  final_status: optional(z.enum(knownStatuses())),
+  // Between two statuses. The unit is not documented; assumed to be seconds. The limit, also assumed, keeps timers sane.
+  delay: queryInteger(0, 86_400).default(0),
+});
+
+const simulationBody = z.object({
+  interpretation: optional(interpretations),
+  has_missing_results: optional(z.boolean()),
+});
+
+/** `POST /v3/order/{id}/test`. Without a final status the order is completed. */
+function simulate(lab: Lab, order: Order, request: FastifyRequest): void {
+  const { method } = order.labTest;
+  const { final_status, delay } = readQuery(simulationQuery, request.query);
+  const finalStatus = final_status ?? fullStatus(method, 'completed', 'completed');
+  if (finalStatus.split('.')[1] !== method) {
+    throw unacceptable(['query', 'final_status'], `the order is collected by ${method}`, finalStatus);
+  }
+  const { interpretation, has_missing_results } = readBody(simulationBody, request.body);
+  lab.orders.simulate(order, finalStatus, delay, {
+    interpretation: interpretation ?? undefined,
+    has_missing_results: has_missing_results ?? undefined,
+  });
+}
+
+/** The documented limit on the window of `POST /v3/order/resend_events`. */
+const longestWindowMs = 60 * dayMs;
+
+const resendRequest = z.object({
+  order_ids: optional(z.array(uuid)),
+  start_at: optional(datetime),
+  end_at: optional(datetime),
+});
+
+/**
+ * Delivers the latest event of each order again, as a new message: of the orders named, or of those that changed within
+ * a window (which ends now and is 60 days long where its bounds are left out). Returns the ids of these orders; unknown
+ * ones are ignored (not documented; assumed).
+ */
+function resendEvents(lab: Lab, request: FastifyRequest): string[] {
+  const { order_ids, start_at, end_at } = readBody(resendRequest, request.body);
+  const end = end_at ?? lab.clock.now();
+  const start = start_at ?? end - longestWindowMs;
+  if (end - start > longestWindowMs) {
+    throw unacceptable(['body', 'start_at'], 'the window is longer than 60 days', start_at);
+  }
+  const orders =
+    order_ids === null
+      ? [...lab.state.orders.values()].filter(({ updatedAt }) => updatedAt >= start && updatedAt <= end)
+      : order_ids.flatMap((id) => lab.state.orders.get(id) ?? []);
+  for (const order of orders) lab.webhooks.announce('labtest.order.updated', order);
+  return orders.map(({ id }) => id);
+}
+
 /**
  * The order list: page and size, newest first unless asked otherwise. Query parameters that are not read here are
  * ignored, as the service ignores what it does not know.
@@ -146,21 +214,22 @@ const orderQuery = z.object({
   end_date: datetime.default(Infinity),
   updated_start_date: datetime.default(-Infinity),
   updated_end_date: datetime.default(Infinity),
+  order_key: z.enum(['created_at', 'patient_name', 'last_status']).default('created_at'),
   order_direction: z.enum(['asc', 'desc']).default('desc'),
   ...pageQuery,
 });
 
 type OrderQuery = z.output<typeof orderQuery>;
 
-function listOrders(state: LabState, asked: unknown, { criticalFilter }: Settings) {
+function listOrders(state: LabState, asked: unknown, { criticalFilter, orderTotals }: Settings) {
   const query = withoutIgnored(readQuery(orderQuery, asked), criticalFilter);
   const candidates = query.user_id === null ? [...state.orders.values()] : state.ordersOfUser(query.user_id);
   const found = candidates.filter((order) => matches(order, query));
-  // The sort is stable, so orders of one moment stay in the order of their creation.
-  const oldestFirst = found.toSorted((one, other) => one.createdAt - other.createdAt);
+  const oldestFirst = sorted(found, query.order_key);
   const all = query.order_direction === 'desc' ? oldestFirst.toReversed() : oldestFirst;
   const { page, size } = query;
-  return { orders: all.slice((page - 1) * size, page * size), total: all.length, page, size };
+  const total = orderTotals ? all.length : null;
+  return { orders: all.slice((page - 1) * size, page * size), total, page, size };
 }
 
 /** Deployments differ in which of the two filters they know. */
@@ -182,6 +251,16 @@ function matches(order: Order, query: OrderQuery): boolean {
     order.updatedAt >= query.updated_start_date &&
     order.updatedAt <= query.updated_end_date
   );
+}
+
+/** Ascending. The sort is stable, so orders of one moment stay in the order of their creation. */
+function sorted(orders: readonly Order[], key: string): Order[] {
+  if (key === 'created_at') return orders.toSorted((one, other) => one.createdAt - other.createdAt);
+  const text = (order: Order): string =>
+    key === 'last_status'
+      ? presentLow(order)
+      : `${order.patient_details?.last_name ?? ''} ${order.patient_details?.first_name ?? ''}`;
+  return orders.toSorted((one, other) => text(one).localeCompare(text(other)));
 }
 
 const labelsQuery = z.object({

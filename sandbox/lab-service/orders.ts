@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { Part } from './part.js';
-import { fullStatus, hasResults, isCancellable, isFinal, isShipped, lowLevel, registrationSteps } from './lifecycle.js';
+import {
+  fullStatus,
+  hasResults,
+  isCancellable,
+  isFinal,
+  isShipped,
+  lowLevel,
+  registrationSteps,
+  walkTo,
+} from './lifecycle.js';
 import { presentLow, presentTop } from './order-body.js';
 import type { registrationRequest } from './order-requests.js';
 import { ServiceProblem } from './validation.js';
@@ -153,6 +162,27 @@ export class Orders extends Part {
       throw new ServiceProblem(400, { error: 'Bad Request', message, status_code: 400 });
     }
     this.#append(order, { status: 'cancelled' });
+  }
+
+  /** Walks along the success path, one status per `delaySeconds`; 0 does it at once. Ends where the order is gone. */
+  simulate(
+    order: Order,
+    finalStatus: string,
+    delaySeconds: number,
+    flags: Pick<Move, 'interpretation' | 'has_missing_results'>,
+  ): void {
+    const facts = {
+      method: order.labTest.method,
+      past: order.events.map((event) => lowLevel(event.status)),
+      registrable: order.registrable,
+    };
+    walkTo(lowLevel(finalStatus), facts, this.lab.settings).forEach((status, index) => {
+      const step = (): void => {
+        if (this.isOpen(order)) this.#append(order, hasResults(status) ? { status, ...flags } : { status });
+      };
+      if (delaySeconds === 0) step();
+      else this.lab.clock.schedule(`${delaySeconds * (index + 1)}s`, step);
+    });
   }
 
   /** True if planned events may still happen: the order was neither deleted nor cancelled. */

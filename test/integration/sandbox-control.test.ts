@@ -90,16 +90,16 @@ test('the request log counts, without bodies and without credentials', async () 
 });
 
 test('a reset leaves nothing but the seed and the settings of the start', async () => {
-  const { call, control, newKit } = await startSandbox({ matchReviews: false });
+  const { call, control, newKit } = await startSandbox({ orderTotals: false });
   const { id } = await newKit();
   await control.playStory(id, returned);
   await control.addFault({ path: '/**', action: { kind: 'refuse' } });
-  await control.changeSettings({ matchReviews: true, daySeconds: 5 });
+  await control.changeSettings({ orderTotals: true, daySeconds: 5 });
   await control.advanceClock('40d');
   await control.reset();
   expect((await call('GET', '/v2/user')).body.total).toBe(0);
   expect(await control.orders()).toEqual([]);
-  expect(await control.settings()).toMatchObject({ matchReviews: false, daySeconds: 86_400 });
+  expect(await control.settings()).toMatchObject({ orderTotals: false, daySeconds: 86_400 });
   expect(Math.abs(Date.parse((await control.clock()).now) - Date.now())).toBeLessThan(60_000);
 });
 

@@ -115,6 +115,13 @@ function rowsOf({ user, bare, order, visit }: Place): Row[] {
     ['GET', `/v3/order_transaction/${unknown}`, undefined, 404, expect.anything()],
     ['GET', '/orders?size=101', undefined, 422, [expect.stringContaining('query.size')]],
     ['GET', '/orders?start_date=soon', undefined, 422, [expect.stringContaining('query.start_date')]],
+    [
+      'POST',
+      `/v3/order/${order}/test?final_status=completed.walk_in_test.completed`,
+      undefined,
+      422,
+      expect.anything(),
+    ],
     ['POST', register, patient({ first_name: '-John' }), 422, ['body.patient_details.first_name value_error']],
     ['POST', register, patient({ last_name: '' }), 422, ['body.patient_details.last_name string_too_short']],
     ['POST', register, patient({ dob: '1990-02-31' }), 422, ['body.patient_details.dob date_from_datetime_parsing']],

@@ -182,6 +182,21 @@ describe('an order', () => {
     }
   });
 
+  test('the simulation walks a kit to its end or to a failure, in time if a delay is given', async () => {
+    const { call, newKit, control } = await start();
+    const [one, other] = [await newKit(), await newKit()];
+    await call('POST', `/v3/order/${one.id}/test`, { interpretation: 'abnormal' });
+    const walked = (await call('GET', `/v3/order/${one.id}`)).body;
+    expect(walked).toMatchObject({ status: 'completed', interpretation: 'abnormal' });
+    expect(lows(walked)).toHaveLength(10);
+    await call('POST', `/v3/order/${other.id}/test?final_status=failed.testkit.sample_error&delay=60`);
+    await control.advanceClock('121s');
+    const last = async () => lows((await call('GET', `/v3/order/${other.id}`)).body).at(-1);
+    expect(await last()).toBe('out_for_delivery');
+    await control.advanceClock('1h');
+    expect(await last()).toBe('sample_error');
+  });
+
   // proves 98, 122, 124
   test('its results are the same at every reading until they are corrected, and a redraw joins its transaction', async () => {
     const { call, control, newKit } = await start();

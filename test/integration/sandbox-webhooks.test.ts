@@ -112,6 +112,24 @@ describe('order webhooks', () => {
     await control.settleWebhooks();
     expect(received.at(-1)?.json).toMatchObject({ id: order.id, status: 'collecting_sample' });
   });
+
+  test('come again, as new messages, on request', async () => {
+    const { call, control, newKit, received } = await start();
+    const [one, other] = [await newKit(), await newKit()];
+    await control.settleWebhooks();
+    const before = received.length;
+    const ask = async (body: object) => (await call('POST', '/v3/order/resend_events', body)).body.order_ids;
+    expect(await ask({ order_ids: [one.id] })).toEqual([one.id]);
+    await control.settleWebhooks();
+    expect(received.slice(before).map(({ json }) => [json.event_type, json.data.id])).toEqual([
+      ['labtest.order.updated', one.id],
+    ]);
+    expect(new Set(received.map(({ headers }) => headers['svix-id'])).size).toBe(received.length);
+    expect(await ask({ start_at: one.created_at })).toEqual([one.id, other.id]);
+    await control.settleWebhooks();
+    const tooLong = await call('POST', '/v3/order/resend_events', { start_at: '2020-01-01T00:00:00Z' });
+    expect(tooLong.status).toBe(422);
+  });
 });
 
 describe('retries', () => {
