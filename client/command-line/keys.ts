@@ -3,6 +3,7 @@ import type { KeyUse } from '../encryption/key-use.js';
 import { readKeyRing } from '../config.js';
 import type { Standing } from './answers.js';
 import type { CommandLine } from './command-line.js';
+import { UsageError } from './failures.js';
 import { moment, table } from './output.js';
 
 /** Encryption keys. */
@@ -18,7 +19,12 @@ export function keyCommands(program: Command, commandLine: CommandLine): void {
         progress.say('reading histories');
         const { keyUse } = await import('../encryption/key-use.js');
         const { connection, options } = lab.temporal;
-        const { keys, runs } = await keyUse({ connection, namespace: options.namespace }, ring);
+        const { namespace } = options;
+        const { keys, runs } = await keyUse({ connection, namespace }, ring);
+        if (runs === 0)
+          throw new UsageError(
+            `Temporal's namespace ${namespace} has no history: set TEMPORAL_NAMESPACE to that of the workers.`,
+          );
         const shown = keys.map((key) => ({ ...key, standing: standingOf(key, ring) }));
         commandLine.print(
           { keys: shown, runs },

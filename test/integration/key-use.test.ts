@@ -27,6 +27,11 @@ test('each key is shown with the runs that contain it and until when they do, an
   const settings = { keyRing: parseKeyRing(ring), encryptionKeyDays: 90 } as const;
   const checked = (changed: Partial<Parameters<typeof encryptionKeys>[1]> = {}) =>
     encryptionKeys(temporal, { ...settings, ...changed } as Parameters<typeof encryptionKeys>[1]);
+  const env = { TEMPORAL_ADDRESS: rig.address, LABOPS_ENCRYPTION_KEYS: fresh };
+  // A wrong namespace must not call a key unneeded.
+  const nothing = await runLabops(['keys', 'status'], { env });
+  expect(nothing).toMatchObject({ code: 2, stdout: '' });
+  expect(nothing.stderr).toContain('has no history');
   const startedFresh = await start(fresh);
   // As before TASK_QUEUE was changed.
   const started = await start(old, 'no-worker-before');
@@ -55,7 +60,6 @@ test('each key is shown with the runs that contain it and until when they do, an
     found: expect.stringMatching(/audit trail and tombstones need every key\.$/) as string,
   });
 
-  const env = { TEMPORAL_ADDRESS: rig.address, LABOPS_ENCRYPTION_KEYS: fresh };
   const shown = await runLabops(['keys', 'status'], { env });
   expect(shown.stdout).toMatch(/fresh +encrypts .*\n2020-01-ingress +missing /);
   expect(await checked({ keyRing: parseKeyRing(fresh) })).toMatchObject({
