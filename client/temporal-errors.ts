@@ -21,7 +21,6 @@ export function endpointOf(temporal: Client): Endpoint {
 /** Numbers of gRPC's status codes. */
 export const code = {
   cancelled: 1,
-  unknown: 2,
   invalidArgument: 3,
   deadlineExceeded: 4,
   notFound: 5,
