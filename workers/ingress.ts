@@ -96,12 +96,8 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
     logger: log,
   });
   const stopping = new AbortController();
-  const temporal = temporalHealth(connection, {
-    process: 'ingress',
-    address: addressAndWay(options.address),
-    namespace,
-    log,
-  });
+  const address = addressAndWay(options.address);
+  const temporal = temporalHealth(connection, { process: 'ingress', address, namespace, log });
   const health = store && storeHealth(store, { answerWithinMs: readyTimeoutMs, log });
   const ready = async (): Promise<Readiness> => {
     if (stopping.signal.aborted) return { status: 'stopping' };
@@ -110,15 +106,15 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
     // Also while the database is away: a process that is taken out of service would take orders' webhooks with it.
     return isReady ? { status: 'ready', details } : { status: 'not ready', reason, details };
   };
-  monitoring?.watch({
-    ready,
-    ...(health && { refresh: watchRejectedEvents(monitoring.registry, health) }),
-  });
+  monitoring?.watch({ ready, ...(health && { refresh: watchRejectedEvents(monitoring.registry, health) }) });
   const app = routes(answering(handler, tracing), { limits, ready, log, strayed: observed?.strayed });
   const settings = { host: 'INGRESS_HOST', port: 'INGRESS_PORT' };
-  const url = await listen(app, { ...config, settings }).catch(async (error: unknown) => {
+  const end = async (): Promise<void> => {
     unfollow();
     await Promise.all([connection.close(), store?.close()]);
+  };
+  const url = await listen(app, { ...config, settings }).catch(async (error: unknown) => {
+    await end();
     throw error;
   });
   // Nobody may be polling `/ready`: log at once what a wrong address would otherwise cost the first webhook.
@@ -132,8 +128,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
       if (config.drainSeconds > 0) await sleep(config.drainSeconds * 1000);
       await closeWithin(app, config.shutdownGraceSeconds * 1000);
       await Promise.all([handler.settled(), temporal.settled()]);
-      unfollow();
-      await Promise.all([connection.close(), store?.close()]);
+      await end();
     },
   };
 }
