@@ -82,11 +82,12 @@ export function orderText(state: OrderState | PlacingState | CancelledPlacing): 
 
 function placingText(state: PlacingState | CancelledPlacing): string {
   if (!('phase' in state)) return `The placing of ${state.reference} was cancelled: there is no order.`;
-  const { reference, userId, phase, attention } = state;
+  const { reference, userId, labTestIds, phase, attention } = state;
   return sections(
     facts([
       ['Reference', reference],
       ['User', userId],
+      ['Lab tests', labTestIds?.join(', ')],
       ['Phase', words(phase)],
       ['Waits for', waiting(state.waiting)],
     ]),

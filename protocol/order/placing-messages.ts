@@ -70,6 +70,8 @@ export interface PlacingState {
   reference: string;
   /** Absent while an order is adopted. */
   userId?: string;
+  /** The lab tests that are ordered, alone or in a set. Absent while an order is adopted. */
+  labTestIds?: string[];
   waiting: Waiting;
   attention: Attention<PlacingAttentionReason>[];
   /** Set once there is an order: the workflow `kit-order/<order id>` shows it from there. */
@@ -86,6 +88,13 @@ export const stateQuery = defineQuery<PlacingState>('state');
 export type HandOver = Omit<OrderPlaced, 'notifies'>;
 
 type Placed = Pick<HandOver, 'reference' | 'policy' | 'snapshot' | 'adopted'>;
+
+/** The lab tests that are ordered, alone or in a set; not the markers. */
+export function labTestIdsOf(order: KitRequest['order']): string[] {
+  const test = 'lab_test_id' in order ? order.lab_test_id : undefined;
+  const set = 'order_set' in order ? order.order_set?.lab_test_ids : undefined;
+  return [test ?? [], set ?? []].flat();
+}
 
 /** Takes the test and the account from the request, because the service does not always show them again. */
 export function handOverOf(order: KitRequest['order'], { reference, policy, snapshot, adopted }: Placed): HandOver {

@@ -41,7 +41,7 @@ describe('a placing', () => {
   test('asks the service once, for the user as ids are written here, and shows whose it is', async () => {
     const placing = await place({ createKitOrder: silent });
     expect(await stateOf(placing)).toEqual({
-      ...{ phase: 'placing', reference: 'ref-1', userId: userId.toLowerCase(), attention: [] },
+      ...{ phase: 'placing', reference: 'ref-1', userId: userId.toLowerCase(), labTestIds: ['test-1'], attention: [] },
       waiting: { for: 'the lab service to accept the order' },
     });
     expect(placing.run.shown).toEqual({
@@ -60,6 +60,12 @@ describe('a placing', () => {
       `Placed order \`${orderId}\`. Workflow \`kit-order/${orderId}\` follows it from here.`,
     );
     expect(await stateOf(placing)).toMatchObject({ orderId });
+  });
+
+  test('shows which lab tests it orders, also those of a set', async () => {
+    const order_set = { lab_test_ids: ['test-2', 'test-3'], add_on: { marker_ids: [7] } };
+    const placing = await place({ createKitOrder: silent }, { ...input, order: { user_id: userId, order_set } });
+    expect(await stateOf(placing)).toMatchObject({ labTestIds: ['test-2', 'test-3'] });
   });
 
   test.each([2, 3])('sets no search attribute again that the start has set: %i of 3', async (count) => {
