@@ -26,7 +26,7 @@ const never = 'nothing: it stays until the workflow ends';
 const shared: Texts<'notifications_undelivered' | 'unreadable_signal'> = {
   notifications_undelivered: {
     raised: 'the product’s endpoint does not accept a notification for longer than `notificationDeadline`',
-    answer: 'fix the endpoint; nothing is lost',
+    answer: 'fix the endpoint; it is retried, also for NOTIFY_RETRY_DAYS (30) after the workflow’s end',
     cleared: 'a delivery',
   },
   unreadable_signal: {

@@ -64,11 +64,14 @@ export const orderSettings = {
   resultsLimit: duration('60d'),
   /** How long a problem in transit or a blocked sample may last. Default 7 days: bad addresses and recoverable rejections are held for 7. */
   problemLimit: deadline('7d'),
-  /** The action when a problem in transit outlasts `problemLimit`. Default `ask`. A blocked sample always asks. */
+  /**
+   * The action when a problem in transit outlasts `problemLimit`: `ask` a person, `replace` the kit, or `fail`, which ends the order.
+   * Default `ask`. A blocked sample always asks.
+   */
   onProblem: choice('ask', remedies),
-  /** The action when a kit is lost or cannot be delivered. Default `ask`. */
+  /** The action when a kit is lost or cannot be delivered: `ask`, `replace` or `fail`. Default `ask`. */
   onLost: choice('ask', remedies),
-  /** The action on `sample_error`, once no redraw came within `redrawWait`. Default `ask`. */
+  /** The action on `sample_error`, once no redraw came within `redrawWait`: `ask`, `replace` or `fail`. Default `ask`. */
   onSampleError: choice('ask', remedies),
   /** How many kits may replace others in one order's life, by policy or by command. Default 1. */
   replacementLimit: count(1, { least: 0, most: 100 }),

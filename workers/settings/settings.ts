@@ -341,7 +341,7 @@ export const settings = {
   WEBHOOK_SECRETS: secretList.meta({
     description:
       "copy the signing secret (whsec_…) from the service's webhook settings; during a rotation give both, with a comma between",
-    more: 'A secret of fewer than 16 bytes is refused, because it can be guessed.',
+    more: 'A secret of fewer than 24 bytes can be guessed: the process warns, and refuses one of fewer than 16.',
     isSecret: true,
   }),
   WEBHOOK_MAX_BYTES: wholeNumber(1024, 256 * mebibyte)
