@@ -15,7 +15,7 @@ import {
   type Deadline,
 } from './deadlines.js';
 import { endPostponement, isAbsent, isPostponed, postponeRefused, readOrder } from './reading.js';
-import { dueRemedy, failedReplacement, retryReplacement, applyProblemRemedy, applyRemedy } from './replacing.js';
+import { dueRemedy, failedReplacement, retryReplacement, decide, applyRemedy } from './replacing.js';
 import type { KitOrderRun } from './run.js';
 
 /** After its time no redraw is expected any more. */
@@ -110,7 +110,7 @@ async function handlePassed(run: KitOrderRun, { key, name, orderId }: Deadline):
   }
   chain.recheckAt = nextRecheck(chain, timeOf(chain));
   if (name !== 'problem_persists') raise(chain, { key, reason: name, orderId }, timeOf(chain));
-  else if (!(await applyProblemRemedy(run, key))) return;
+  else if (!(await decide(run, key))) return;
   chain.met.push(key);
 }
 

@@ -36,24 +36,8 @@ import { present } from '../../protocol/canonical-json.js';
 
 /** Does what the policy says about a kit that failed: it may replace a lost one. */
 export async function applyRemedy(run: KitOrderRun): Promise<void> {
-  const { chain } = run;
-  const question = dueRemedy(chain);
-  if (!question) return;
-  const order = currentOrder(chain);
-  await apply(run, order, remedyFor(chain, order), question.key);
-}
-
-/**
- * Does what the policy says about a problem that persists. A blocked sample is at the lab: no new kit helps it, so a person is
- * asked.
- *
- * @returns false when the order has moved on since it was read
- */
-export async function applyProblemRemedy(run: KitOrderRun, key: string): Promise<boolean> {
-  const { chain } = run;
-  const order = currentOrder(chain);
-  const remedy = order.standing.phase === 'at_lab' ? 'ask' : allowed(chain, order, chain.policy.onProblem);
-  return apply(run, order, remedy, key);
+  const question = dueRemedy(run.chain);
+  if (question) await decide(run, question.key);
 }
 
 /** The question of what becomes of a kit that failed, once no redraw is expected any more, until it is asked or answered. */
@@ -65,8 +49,10 @@ export function dueRemedy(chain: Chain): Deadline | undefined {
   return chain.patience.some(({ baseKey }) => baseKey === question.baseKey) ? undefined : question;
 }
 
+/** A blocked sample is at the lab: no new kit helps it, so a person is asked. */
 function remedyFor(chain: Chain, order: ChainOrder): Remedy {
-  const { last, endedByStatus } = order.standing;
+  const { last, endedByStatus, phase } = order.standing;
+  if (!needsSuccessor(order)) return phase === 'at_lab' ? 'ask' : allowed(chain, order, chain.policy.onProblem);
   const status = last?.status ?? '';
   if (readStatus(status).low === 'redraw_available') return 'ask';
   if (mayBeRedrawn(status)) return allowed(chain, order, chain.policy.onSampleError);
@@ -87,12 +73,18 @@ function allowed(chain: Chain, order: ChainOrder, remedy: Remedy): Remedy {
 }
 
 /**
+ * Does what the policy says now about a kit that failed, or about a problem that persists.
+ *
  * @param key identifies the question, so it is asked once
  * @returns false when the order has moved on since it was read: then it is decided on again
  */
-async function apply(run: KitOrderRun, order: ChainOrder, remedy: Remedy, key: string): Promise<boolean> {
+export async function decide(run: KitOrderRun, key: string): Promise<boolean> {
   const { chain } = run;
+  const order = currentOrder(chain);
   const { orderId } = order;
+  const remedy = remedyFor(chain, order);
+  if (remedy !== 'replace')
+    clear(chain, (asked) => asked.key === key && asked.reason === 'replacement_failed', Date.now());
   if (remedy === 'fail') {
     chain.ending = 'failed';
     return true;
@@ -130,7 +122,7 @@ const betweenStoppedRounds = hour;
 /** A replacement that the policy asks for and that failed is tried again; the question stands until one is ordered. */
 export async function retryReplacement(run: KitOrderRun): Promise<void> {
   const failed = failedReplacement(run.chain);
-  if (failed) await apply(run, currentOrder(run.chain), 'replace', failed.key);
+  if (failed) await decide(run, failed.key);
 }
 
 export function failedReplacement(chain: Chain): RaisedOrderAttention | undefined {

@@ -19,6 +19,7 @@ import {
   redraw,
   refusal,
   replaced,
+  resolvingPolicy,
   shipped,
   showing,
   shownAt,
@@ -391,6 +392,34 @@ describe('the policy', () => {
     expect(order.callsOf('replaceKitOrder')).toHaveLength(3);
     const since = order.happened(2);
     expect(since).toEqual(['attention_cleared replacement_failed', 'phase_changed preparing', 'replacement']);
+  });
+
+  test.each<[string, readonly string[], OrderPolicy, OrderPolicy, string]>([
+    ['asks about a lost kit', lost, { onLost: 'replace' }, { onLost: 'ask' }, 'decision_needed'],
+    ['asks about a stuck kit', stuck, { onProblem: 'replace' }, { onProblem: 'ask' }, 'problem_persists'],
+  ])('that does not replace any more %s instead of trying again', async (_what, statuses, before, after, reason) => {
+    const order = await lives(statuses, before, { replaceKitOrder: refused, resolvePolicy: resolvingPolicy });
+    await order.until(241);
+    const { length } = order.callsOf('replaceKitOrder');
+    await order.update('setPolicy', { policy: after });
+    order.answers['replaceKitOrder'] = replaced;
+    await order.until(270);
+    expect(order.callsOf('replaceKitOrder')).toHaveLength(length);
+    expect(await order.reasons()).toEqual([reason]);
+    expect(order.happened().slice(-2)).toEqual(['attention_cleared replacement_failed', `attention_raised ${reason}`]);
+  });
+
+  test('that fails orders whose kit is lost lets one fail whose replacement failed before', async () => {
+    const order = await lives(
+      lost,
+      { onLost: 'replace' },
+      { replaceKitOrder: refused, resolvePolicy: resolvingPolicy },
+    );
+    await order.update('setPolicy', { policy: { onLost: 'fail' } });
+    order.answers['replaceKitOrder'] = replaced;
+    await order.until(25);
+    expect(order.callsOf('replaceKitOrder')).toHaveLength(1);
+    expect(order.result).toMatchObject({ outcome: 'failed' });
   });
 
   test('that may not replace a kit because placing is stopped waits, says so, and replaces it once within an hour after the resume', async () => {
