@@ -44,6 +44,10 @@ export function raiseCriticalResults({ chain, forwardsTo }: KitOrderRun, now: nu
   for (const record of chain.orders) alarmIfInterpretedCritical(chain, record, now);
 }
 
+export function isAlarmed({ criticalReports, orders }: Chain): boolean {
+  return criticalReports.length > 0 || orders.some(({ wasCritical }) => wasCritical);
+}
+
 /** The reports that another chain's workflow has to know. */
 export function openReports({ criticalReports, criticalResults }: Chain): CriticalResultReport[] {
   const open = criticalResults.filter(({ isOpen }) => isOpen);

@@ -29,7 +29,7 @@ import {
   outcomeOf,
   type Chain,
 } from './chain.js';
-import { raiseCriticalResults, openReports, recountReminders } from './critical-results.js';
+import { isAlarmed, raiseCriticalResults, openReports, recountReminders } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { expelForeign, receiveSnapshot } from './intake.js';
 import { isNewRunSuggested, untilWoken } from '../entity/loop.js';
@@ -38,7 +38,7 @@ import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { firstReportWait, minute } from '../entity/spans.js';
 import { askAbout, endPostponement, recordAbsence } from './reading.js';
 import type { Orders } from './snapshots.js';
-import { resultOf } from './view.js';
+import { resultOf, showUnidentified } from './view.js';
 import type { KitOrderRun } from './run.js';
 import { carriedOn } from '../entity/versions.js';
 
@@ -127,26 +127,11 @@ async function readUntilAnswered(run: KitOrderRun): Promise<ChainReading> {
       return await activities.readChain.executeWithOptions({ summary }, [chain.rootOrderId, run.earlierRun]);
     } catch (error) {
       refusalOf(error);
-      if (chain.orders.length > 0) showUnreadable(chain);
+      if (chain.orders.length > 0) askAbout(chain, chain.rootOrderId, Date.now());
+      showUnidentified(chain);
       await sleep('10 minutes', { summary: 'until the order is read again' });
     }
   }
-}
-
-/** An alarm that came with the first report stays to be seen. */
-function showUnreadable(chain: Chain): void {
-  askAbout(chain, chain.rootOrderId, Date.now());
-  const reasons = ['order_unreadable', ...(isAlarmed(chain) ? ['critical_result'] : [])];
-  upsertSearchAttributes(
-    ofAttention(
-      reasons,
-      chain.attention.map(({ since }) => since),
-    ),
-  );
-}
-
-function isAlarmed({ criticalReports, orders }: Chain): boolean {
-  return criticalReports.length > 0 || orders.some(({ wasCritical }) => wasCritical);
 }
 
 /**

@@ -23,9 +23,10 @@ import {
   outcomeOf,
   type Chain,
 } from './chain.js';
-import { raiseCriticalResults, recountReminders } from './critical-results.js';
+import { isAlarmed, raiseCriticalResults, recountReminders } from './critical-results.js';
 import { readCriticalReport, readSnapshot } from './snapshots.js';
 import type { KitOrderRun } from './run.js';
+import { showUnidentified } from './view.js';
 
 /** Takes a report in. Called by signal handlers and by whatever read an order: it only records. */
 export function receiveSnapshot(run: KitOrderRun, reported: OrderSnapshot): void {
@@ -42,7 +43,7 @@ export function receiveSnapshot(run: KitOrderRun, reported: OrderSnapshot): void
   if (!learn(chain, believed)) return;
   recogniseReplacement(chain, believed);
   reopen(chain);
-  raiseCriticalResults(run, Date.now());
+  raiseAlarms(run);
   run.hasNews = true;
 }
 
@@ -66,8 +67,13 @@ export function receiveCriticalReport(run: KitOrderRun, reported: unknown): void
   const isWrong = isAhead(updatedAt, Date.now());
   if (isWrong) sayOnce(chain, orderId, Date.now());
   chain.criticalReports = [...chain.criticalReports, isWrong ? withoutTime : report];
-  raiseCriticalResults(run, Date.now());
+  raiseAlarms(run);
   run.hasNews = true;
+}
+
+function raiseAlarms(run: KitOrderRun): void {
+  raiseCriticalResults(run, Date.now());
+  if (isAlarmed(run.chain)) showUnidentified(run.chain);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { workflowInfo } from '@temporalio/workflow';
 import { compareText, present } from '../../protocol/canonical-json.js';
 import { readStatus } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
@@ -34,7 +35,7 @@ import {
   type Chain,
   type ChainOrder,
 } from './chain.js';
-import { shownCriticalResult, raiseCriticalResults, remindOfCriticalResults } from './critical-results.js';
+import { isAlarmed, shownCriticalResult, raiseCriticalResults, remindOfCriticalResults } from './critical-results.js';
 import {
   deadlinesOf,
   givingUpAt,
@@ -47,7 +48,14 @@ import {
   type Deadline,
 } from './deadlines.js';
 import { firstVersion } from '../entity/versions.js';
-import { labPhaseKey, labReferenceKey, ofOrders, ofTransaction, ofUser } from '../../protocol/search-attributes.js';
+import {
+  labAttentionSinceKey,
+  labPhaseKey,
+  labReferenceKey,
+  ofOrders,
+  ofTransaction,
+  ofUser,
+} from '../../protocol/search-attributes.js';
 import { timeOf } from '../entity/alarm.js';
 import { announceNews, announceReplacements } from './announcements.js';
 import { askAboutLateArrivals, askAboutWords, clearAnswered } from './questions.js';
@@ -306,6 +314,16 @@ export function publish(run: KitOrderRun): void {
   announceNews(chain);
   announceReplacements(chain, now);
   show(chain);
+}
+
+/** Operators see an alarm as soon as it comes in. Notifications need the chain: their ids count what an earlier run has announced. */
+export function showUnidentified(chain: Chain): void {
+  if (chain.identified) return;
+  const since = workflowInfo().typedSearchAttributes.get(labAttentionSinceKey)?.toISOString() ?? iso(Date.now());
+  const asked = [...(isAlarmed(chain) ? [{ reason: 'critical_result', since }] : []), ...chain.attention];
+  if (asked.length === 0) return;
+  const what = `Order ${code(chain.rootOrderId)}: the lab service has not answered yet which chain it belongs to`;
+  showToOperators(() => [what, ...attentionLines(asked)].join('\n\n'), attentionAttributes(asked));
 }
 
 /** Shows the case file and the search attributes of the order as it is now. */

@@ -166,6 +166,26 @@ describe('a run that cannot find out what it is for', () => {
     expect(shown.run.shown.attributes).toMatchObject(both);
   });
 
+  test.each<[string, { name: string; argument: unknown }]>([
+    ['is reported', alarm],
+    ['is shown by its order', { name: 'orderChanged', argument: shownAt(happyPath, { interpretation: 'critical' }) }],
+  ])('shows operators a critical result in the moment in which it %s', async (_how, { name, argument }) => {
+    const order = await begun(shownAt(awaited), { readChain: silent });
+    await order.until(5);
+    expect(order.run.shown.attributes).not.toHaveProperty('LabAttention');
+    await order.signal(name, argument);
+    const at = new Date(start + 5 * 3_600_000);
+    expect(order.run.shown.attributes).toMatchObject({ LabAttention: ['critical_result'], LabAttentionSince: at });
+    expect(order.run.shown.details).toMatch(/has not answered yet[^]*\*\*Attention\*\* critical result since/);
+    await order.until(30);
+    await order.given({ readChain: unavailable });
+    const both = { LabAttention: ['critical_result', 'order_unreadable'], LabAttentionSince: at };
+    expect(order.run.shown.attributes).toMatchObject(both);
+    await order.given({ readChain: reading() }, 31);
+    expect(order.happened()).toContain('critical_result');
+    expect(order.run.shown.attributes).toMatchObject({ LabAttention: ['critical_result'] });
+  });
+
   test('and that an operator cancels ends at once, but with an alarm only when that was announced', async () => {
     const calm = await begun(shownAt(awaited), { readChain: silent });
     await calm.run.cancel();
