@@ -8,7 +8,7 @@ import { bundleWorkflows, failureForms, prebuiltNames } from '../workers/bundle.
 const projectFolder = fileURLToPath(new URL('..', import.meta.url));
 
 /** What is started, or loaded by its path. What several of them need is written once, in chunks/. */
-const entries = [
+const programs = [
   ...['worker', 'ingress', 'codec-server', 'single-process', 'labops'].map((name) => `workers/${name}.ts`),
   'sandbox/main.ts',
   'client/encryption/failure-converter.ts',
@@ -27,10 +27,10 @@ const requireOfModule = "import { createRequire } from 'node:module'; const requ
  * Bundles the programs: to load hundreds of small files takes longer than to run what is in them (docs/internals/performance.md).
  * Comments that have to stay with a package's text are in a file beside it, and the licences of all that is bundled in `licences.txt`.
  */
-export async function buildPrograms(folder: string): Promise<void> {
+export async function buildPrograms(folder: string, entryPoints: readonly string[] = programs): Promise<void> {
   const { metafile } = await build({
     absWorkingDir: projectFolder,
-    entryPoints: entries,
+    entryPoints: [...entryPoints],
     outbase: '.',
     outdir: folder,
     // At the depth of the programs: from both, `../` is the folder of the workflow bundles.

@@ -3,102 +3,44 @@ import { Client } from 'pg';
 import { requirePostgres, startPostgres } from '../../test/rig/postgres.js';
 import { costOf } from './histories.js';
 import { playBare, playProject, type Play } from './lives.js';
-import { cpuMsOf, inParallel, type Measure, interleaved, type Case } from './rounds.js';
+import { cpuMsOf, inParallel, type Measure, type Measured, interleaved, type Case } from './rounds.js';
 import type { Side, Stage, WorkerOptions } from './stage.js';
 import { monitoringUrl } from '../../test/rig/monitoring.js';
 
-interface Variant {
+interface Variant extends WorkerOptions {
   name: string;
   against?: string;
-  isBare: boolean;
-  options: WorkerOptions;
+  isBare?: true;
+  /** Done during each shot. */
+  meanwhile?: (side: Side) => Promise<void>;
 }
 
 const variants: readonly Variant[] = [
-  { name: 'bare', isBare: true, options: {} },
-  { name: 'project', against: 'bare', isBare: false, options: {} },
-  { name: 'project, notifies', against: 'bare', isBare: false, options: { notifies: true } },
-  { name: 'bare, encrypted', isBare: true, options: { encrypted: true } },
-  { name: 'project, encrypted', against: 'bare, encrypted', isBare: false, options: { encrypted: true } },
+  { name: 'bare', isBare: true },
+  { name: 'project', against: 'bare' },
+  { name: 'project, notifies', against: 'bare', notifies: true },
+  { name: 'bare, encrypted', isBare: true, encrypted: true },
+  { name: 'project, encrypted', against: 'bare, encrypted', encrypted: true },
 ];
 
-const livesPerShot = 12;
+const livesPerShot = 16;
 const atOnce = 6;
 
 export const lifecycles: Measure = {
   name: 'lifecycles',
   title: 'Lifecycles: CPU of the worker process in ms per order, and orders per second on one worker',
-  async run(stage, { rounds }) {
-    const sides: Side[] = [];
-    const cases: Case[] = [];
-    for (const { name, against, isBare, options } of variants) {
-      const side = await startSide(stage, isBare, options);
-      sides.push(side);
-      const play = isBare ? playBare : playProject;
-      const shot = () => playMany(stage, side, play, livesPerShot);
-      await shot(); // The first lives compile the code.
-      cases.push({ name, ...(against !== undefined && { against }), shot });
-    }
-    const measured = await interleaved(rounds, cases);
-    for (const { process } of sides) await process.stop();
-    return measured;
-  },
+  run: (stage, { rounds }) => compare(stage, rounds, variants),
 };
-
-/** One life of each kind: nothing here depends on the machine. */
-export const histories: Measure = {
-  name: 'histories',
-  title: 'Histories: events, billable actions and bytes per order, all workflows together',
-  async run(stage) {
-    const cases = [];
-    for (const { name, against, isBare, options } of variants) {
-      const side = await startSide(stage, isBare, options);
-      const life = await (isBare ? playBare : playProject)(stage, side);
-      const { events, actions, bytes } = await costOf(side.temporal, life);
-      await side.process.stop();
-      cases.push({ name, ...(against !== undefined && { against }), shot: async () => ({ events, actions, bytes }) });
-    }
-    return interleaved(1, cases);
-  },
-};
-
-function startSide(stage: Stage, isBare: boolean, options: WorkerOptions): Promise<Side> {
-  return isBare ? stage.startBare(options) : stage.startProject(options);
-}
-
-async function playMany(stage: Stage, side: Side, play: Play, count: number): Promise<Record<string, number>> {
-  const { pid } = side.process;
-  const cpuBefore = await cpuMsOf(pid);
-  const before = performance.now();
-  await inParallel(count, atOnce, () => play(stage, side));
-  const seconds = (performance.now() - before) / 1000;
-  const cpu = (await cpuMsOf(pid)) - cpuBefore;
-  return { 'worker ms': cpu / count, 'orders/s': count / seconds };
-}
-
-/** Shorter than Prometheus' usual pause (docs/monitoring.md has 30 s), because a shot takes some ten seconds. */
-const scrapeEveryMs = 5_000;
-
-/** Many, because a difference of two in a hundred is smaller than what a few orders differ from each other. */
-const manyLivesPerShot = 40;
 
 export const monitoring: Measure = {
   name: 'monitoring',
   title: 'Monitoring: CPU of the worker process in ms per order, without metrics and with metrics that are scraped',
   onlyIfNamed: true,
-  async run(stage, { rounds }) {
-    const plain = await stage.startProject();
-    const watched = await stage.startProject({ env: { METRICS_PORT: '0' } });
-    const shotOf = (side: Side) => () => playMany(stage, side, playProject, manyLivesPerShot);
-    const cases: Case[] = [
-      { name: 'without metrics', shot: shotOf(plain) },
-      { name: 'with metrics', against: 'without metrics', shot: () => scraping(watched, shotOf(watched)) },
-    ];
-    for (const { shot } of cases) await shot(); // The first lives compile the code.
-    const measured = await interleaved(rounds, cases);
-    for (const { process } of [plain, watched]) await process.stop();
-    return measured;
-  },
+  run: (stage, { rounds }) =>
+    compare(stage, rounds, [
+      { name: 'without metrics' },
+      { name: 'with metrics', against: 'without metrics', env: { METRICS_PORT: '0' }, meanwhile: scrape },
+    ]),
 };
 
 export const audit: Measure = {
@@ -107,25 +49,56 @@ export const audit: Measure = {
   onlyIfNamed: true,
   async run(stage, { rounds }) {
     const server = await startPostgres(await requirePostgres('audit'));
-    const database = { DATABASE_URL: server.url, HEALTH_DATA: undefined };
+    const env = { DATABASE_URL: server.url, HEALTH_DATA: undefined };
     const keys = `bench:${randomBytes(32).toString('base64')}`;
-    const without = await stage.startProject({ env: database });
-    const within = await stage.startProject({ env: { ...database, AUDIT_KEYS: keys } });
-    const cases: Case[] = [
-      { name: 'without the trail', shot: () => playMany(stage, without, playProject, manyLivesPerShot) },
-      {
-        ...{ name: 'with the trail', against: 'without the trail' },
-        shot: () => playMany(stage, within, playProject, manyLivesPerShot),
-      },
-    ];
-    for (const { shot } of cases) await shot(); // The first lives compile the code.
-    const measured = await interleaved(rounds, cases);
-    for (const { process } of [without, within]) await process.stop();
+    const measured = await compare(stage, rounds, [
+      { name: 'without the trail', env },
+      { name: 'with the trail', against: 'without the trail', env: { ...env, AUDIT_KEYS: keys } },
+    ]);
+    await stage.stopWorkers();
     await requireRows(server.url);
     await server.stop();
     return measured;
   },
 };
+
+async function compare(stage: Stage, rounds: number, compared: readonly Variant[]): Promise<Measured[]> {
+  const cases: Case[] = [];
+  for (const variant of compared) {
+    const [side, play] = await startSide(stage, variant);
+    cases.push({ ...variant, shot: () => playMany(stage, side, play, variant) });
+  }
+  return interleaved(rounds, cases);
+}
+
+/** One life of each kind: nothing here depends on the machine. */
+export const histories: Measure = {
+  name: 'histories',
+  title: 'Histories: events, billable actions and bytes per order, all workflows together',
+  async run(stage) {
+    const cases = [];
+    for (const variant of variants) {
+      const [side, play] = await startSide(stage, variant);
+      const { events, actions, bytes } = await costOf(side.temporal, await play(stage, side));
+      cases.push({ ...variant, shot: async () => ({ events, actions, bytes }) });
+    }
+    return interleaved(1, cases);
+  },
+};
+
+async function startSide(stage: Stage, variant: Variant): Promise<[Side, Play]> {
+  return variant.isBare ? [await stage.startBare(variant), playBare] : [await stage.startProject(variant), playProject];
+}
+
+async function playMany(stage: Stage, side: Side, play: Play, { meanwhile }: Variant): Promise<Record<string, number>> {
+  const { pid } = side.process;
+  const cpuBefore = await cpuMsOf(pid);
+  const before = performance.now();
+  await Promise.all([inParallel(livesPerShot, atOnce, () => play(stage, side)), meanwhile?.(side)]);
+  const seconds = (performance.now() - before) / 1000;
+  const cpu = (await cpuMsOf(pid)) - cpuBefore;
+  return { 'worker ms': cpu / livesPerShot, 'orders/s': livesPerShot / seconds };
+}
 
 /** Without any row the two would be the same. */
 async function requireRows(databaseUrl: string): Promise<void> {
@@ -138,15 +111,7 @@ async function requireRows(databaseUrl: string): Promise<void> {
   if (rows[0]?.count === 0) throw new Error('The audit trail has no rows');
 }
 
-/** Scrapes a worker while something else is done. */
-async function scraping<Result>({ process }: Side, work: () => Promise<Result>): Promise<Result> {
-  const url = `${monitoringUrl(process)}/metrics`;
-  const scrapes: Promise<string>[] = [];
-  const scrape = () => scrapes.push(fetch(url).then((answer) => answer.text()));
-  scrape();
-  const timer = setInterval(scrape, scrapeEveryMs);
-  const result = await work().finally(() => clearInterval(timer));
-  const pages = await Promise.all(scrapes);
-  if (!pages.every((page) => page.includes('labops_'))) throw new Error('A scrape showed no metrics of ours');
-  return result;
+async function scrape({ process }: Side): Promise<void> {
+  const answer = await fetch(`${monitoringUrl(process)}/metrics`);
+  if (!(await answer.text()).includes('labops_')) throw new Error('A scrape showed no metrics of ours');
 }

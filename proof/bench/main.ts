@@ -55,7 +55,7 @@ const { only, rounds, orders, json } = commandLine(
       .choices(names)
       .default(usual, 'all but fleet, isolation, monitoring and audit'),
   )
-  .option('--rounds <number>', 'how often everything is measured', positiveWholeNumber, 3)
+  .option('--rounds <number>', 'how often everything is measured', positiveWholeNumber, 8)
   .option('--orders <number>', 'open orders of the fleet', positiveWholeNumber, 500)
   .option('--json <file>', 'writes the results to it, too')
   .parse()
@@ -72,6 +72,7 @@ try {
   for (const measure of measures) {
     if (!only.includes(measure.name)) continue;
     const measured = await measure.run(stage, { rounds, orders, say: (line) => console.log(line) });
+    await stage.stopWorkers();
     results.push({ name: measure.name, title: measure.title, measured });
     console.log(`\n### ${measure.title}\n\n${tableOf(measured)}`);
   }

@@ -1,56 +1,51 @@
-import { randomUUID } from 'node:crypto';
-import { kitOrderId } from '../../protocol/ids.js';
-import type { OrderSnapshot } from '../../service/order/snapshot.js';
-import { bareOrderName } from './bare-order.js';
-import { handOver, untilQuiet } from './lives.js';
-import { inParallel, type Measure, type Measured, residentMbOf } from './rounds.js';
-import type { Side, Stage } from './stage.js';
+import { join } from 'node:path';
+import { untilQuiet } from './lives.js';
+import { inParallel, interleaved, type Measure, residentMbOf } from './rounds.js';
+import { builtFileOf, type Side } from './stage.js';
+import { projectFolder } from '../../test/rig/processes.js';
+import { openBare, openProject, statuses, type Open } from './visible.js';
 
-/** Orders are opened in these steps, all of which the default cache of 1,000 holds. */
-const steps = [100, 500];
+const ordersPerShot = 100;
 const width = 20;
+const perThousand = 1_000 / ordersPerShot;
 
-/** Opened by the hand-over, without a placing, and left alone. One reading: it is the process that grows, not the noise. */
+/** Each shot opens some more orders, which stay in the cache. */
 export const openOrders: Measure = {
   name: 'open-orders',
-  title: 'Open orders: resident memory of the worker in MB, with the default cache of 1,000',
-  async run(stage) {
-    const sides = [
-      { name: 'bare', side: await stage.startBare(), open: openBare },
-      { name: 'project', side: await stage.startProject(), open: openProject },
-    ];
-    const measured: Measured[] = [];
-    for (const { name, side, open } of sides) {
-      const samples: Record<string, number[]> = { 'MB at 0': [await residentMbOf(side.process.pid)] };
-      let opened = 0;
-      for (const step of steps) {
-        await inParallel(step - opened, width, () => open(stage, side));
-        opened = step;
-        samples[`MB at ${step.toLocaleString('en')}`] = [await residentMbOf(side.process.pid)];
-      }
-      measured.push({ name, ...(name === 'project' && { against: 'bare' }), samples });
-      await side.process.stop();
-    }
-    return measured;
+  title: `Open orders: MB of the worker's memory per 1,000 cached orders with three events each, after a forced collection`,
+  async run(stage, { rounds }) {
+    const collector = join(projectFolder, 'dist', builtFileOf('collector'));
+    const env = { NODE_OPTIONS: `--import ${collector}`, MAX_CACHED_WORKFLOWS: '100000' };
+    const [bare, project] = [await stage.startBare({ env }), await stage.startProject({ env })];
+    return interleaved(rounds, [
+      { name: 'bare', shot: () => growthOf(bare, () => openBare(stage, bare)) },
+      { name: 'project', against: 'bare', shot: () => growthOf(project, () => openProject(project)) },
+    ]);
   },
 };
 
-async function openProject(_stage: Stage, side: Side): Promise<void> {
-  const orderId = randomUUID();
-  const snapshot: OrderSnapshot = {
-    orderId,
-    userId: randomUUID(),
-    status: 'received',
-    events: [{ id: 1, at: new Date().toISOString(), status: 'received.testkit.ordered' }],
-    createdAt: new Date().toISOString(),
+async function growthOf(side: Side, open: () => Promise<Open>): Promise<Record<string, number>> {
+  const before = await memoryOf(side);
+  await inParallel(ordersPerShot, width, async () => {
+    const order = await open();
+    for (let step = 1; step < statuses.length; step += 1) {
+      await order.report(step);
+      await untilQuiet(order.workflow);
+    }
+  });
+  const after = await memoryOf(side);
+  return {
+    'heap MB': (after.heapMb - before.heapMb) * perThousand,
+    'resident MB': (after.residentMb - before.residentMb) * perThousand,
   };
-  await handOver(side, snapshot, { notifies: false });
-  await untilQuiet(side.temporal.workflow.getHandle(kitOrderId(orderId)));
 }
 
-async function openBare(stage: Stage, { temporal, taskQueue }: Side): Promise<void> {
-  const reference = `open-${randomUUID()}`;
-  const input = { reference, userId: await stage.newUser(), labTestId: '7e570000-0000-4000-8000-000000000001' };
-  const workflowId = `bare-order/${reference}`;
-  await untilQuiet(await temporal.workflow.start(bareOrderName, { workflowId, taskQueue, args: [input] }));
+/** The heaps of the main thread and of the one that runs workflows, and all that the process holds. */
+async function memoryOf({ process: worker }: Side): Promise<{ heapMb: number; residentMb: number }> {
+  worker.forget();
+  process.kill(worker.pid, 'SIGHUP');
+  const collected = [0, 1].map((thread) => worker.waitFor(new RegExp(`collected in thread ${thread}: (\\d+)\\n`)));
+  const heaps = await Promise.all(collected);
+  const bytes = heaps.reduce((sum, [, used]) => sum + Number(used), 0);
+  return { heapMb: bytes / 2 ** 20, residentMb: await residentMbOf(worker.pid) };
 }

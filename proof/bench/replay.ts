@@ -15,25 +15,19 @@ export const replay: Measure = {
   async run(stage, { rounds }) {
     Runtime.install({ logger: new DefaultLogger('ERROR') });
     const [bare, project] = [await stage.startBare(), await stage.startProject()];
-    const lives = [await playBare(stage, bare), await playProject(stage, project)] as const;
-    const bundles = [join(stage.folder, 'bare-bundle.js'), prebuiltFile];
-    const cases: Case[] = [
-      await caseOf('bare', undefined, bare, lives[0], bundles[0] ?? ''),
-      await caseOf('project', 'bare', project, lives[1], bundles[1] ?? ''),
-    ];
-    await Promise.all([bare, project].map(({ process }) => process.stop()));
-    for (const { shot } of cases) await shot();
-    return interleaved(rounds, cases);
+    const bareBundle = join(stage.folder, 'bare-bundle.js');
+    return interleaved(rounds, [
+      { name: 'bare', shot: await shotOf(bare, await playBare(stage, bare), bareBundle) },
+      {
+        name: 'project',
+        against: 'bare',
+        shot: await shotOf(project, await playProject(stage, project), prebuiltFile),
+      },
+    ]);
   },
 };
 
-async function caseOf(
-  name: string,
-  against: string | undefined,
-  side: Side,
-  life: Life,
-  bundle: string,
-): Promise<Case> {
+async function shotOf(side: Side, life: Life, bundle: string): Promise<Case['shot']> {
   const code = await readFile(bundle, 'utf8');
   const ids = Object.values(life);
   const histories = await Promise.all(
@@ -43,7 +37,7 @@ async function caseOf(
     })),
   );
   const events = histories.reduce((sum, { history }) => sum + (history.events?.length ?? 0), 0);
-  const shot = async () => {
+  return async () => {
     const before = process.cpuUsage();
     const repeated = Array.from({ length: replaysPerShot }, () => histories).flat();
     for await (const { error } of Worker.runReplayHistories({ workflowBundle: { code } }, repeated)) {
@@ -53,5 +47,4 @@ async function caseOf(
     const perOrder = (user + system) / 1000 / replaysPerShot;
     return { 'CPU ms': perOrder, 'events/CPU s': (events / perOrder) * 1000 };
   };
-  return { name, ...(against !== undefined && { against }), shot };
 }

@@ -4,8 +4,8 @@ import type { Stage } from './stage.js';
 /** One thing that is measured, again in every round. */
 export interface Case {
   name: string;
-  /** The case that its numbers are divided by, round for round. */
-  against?: string;
+  /** The cases that its numbers are divided by, round for round. */
+  against?: string | readonly string[] | undefined;
   /** Measures once; the numbers by their names. */
   shot: () => Promise<Record<string, number>>;
 }
@@ -13,32 +13,28 @@ export interface Case {
 /** The numbers of a case, each in the order of the rounds. */
 export interface Measured {
   name: string;
-  against?: string;
+  against?: Case['against'];
   samples: Record<string, number[]>;
 }
 
 /**
- * Measures all cases in each round, one after the other, so whatever else the machine does affects them alike. Every
- * second round goes backwards.
+ * Measures all cases in each round, one after the other in random order, so whatever else the machine does affects them alike.
+ * A first round, which compiles the code, is not counted.
  */
 export async function interleaved(rounds: number, cases: readonly Case[]): Promise<Measured[]> {
-  const measured = cases.map(({ name, against }): Measured => ({
-    name,
-    ...(against !== undefined && { against }),
-    samples: {},
-  }));
-  for (let round = 0; round < rounds; round += 1) {
-    const order = round % 2 === 0 ? cases : cases.toReversed();
-    for (const { name, shot } of order) {
-      const samples = measured.find((each) => each.name === name)?.samples ?? {};
-      for (const [metric, value] of Object.entries(await shot())) (samples[metric] ??= []).push(value);
+  const all = cases.map(({ name, against, shot }) => ({ shot, measured: { name, against, samples: {} } as Measured }));
+  for (let round = 0; round <= rounds; round += 1) {
+    const shuffled = all.map((each) => ({ ...each, key: Math.random() })).toSorted((one, other) => one.key - other.key);
+    for (const { shot, measured } of shuffled) {
+      const readings = Object.entries(await shot());
+      if (round > 0) for (const [metric, value] of readings) (measured.samples[metric] ??= []).push(value);
     }
   }
-  return measured;
+  return all.map(({ measured }) => measured);
 }
 
 /** The numbers of a case divided by those of the case that it is compared with, round for round. */
-function ratios({ against, samples }: Measured, all: readonly Measured[]): Record<string, number[]> {
+function ratios({ samples }: Measured, against: string, all: readonly Measured[]): Record<string, number[]> {
   const base = all.find(({ name }) => name === against);
   if (!base) return {};
   return Object.fromEntries(
@@ -49,19 +45,21 @@ function ratios({ against, samples }: Measured, all: readonly Measured[]): Recor
   );
 }
 
-/** A table in Markdown: for each case the median of each number, the smallest and the largest, and the median ratio. */
+/** A table in Markdown: for each case, and for each that it is compared with, the median and the quartiles of each number and of each ratio. */
 export function tableOf(all: readonly Measured[]): string {
   const metrics = [...new Set(all.flatMap(({ samples }) => Object.keys(samples)))];
   const head = ['case', ...metrics, 'against', ...metrics.map((metric) => `× ${metric}`)];
-  const rows = all.map((measured) => {
-    const relative = ratios(measured, all);
-    return [
-      measured.name,
-      ...metrics.map((metric) => spread(measured.samples[metric])),
-      measured.against ?? '',
-      ...metrics.map((metric) => spread(relative[metric])),
-    ];
-  });
+  const rows = all.flatMap((measured) =>
+    [measured.against ?? ''].flat().map((against) => {
+      const relative = ratios(measured, against, all);
+      return [
+        measured.name,
+        ...metrics.map((metric) => spread(measured.samples[metric])),
+        against,
+        ...metrics.map((metric) => spread(relative[metric])),
+      ];
+    }),
+  );
   const kept = head.map((_, column) => rows.some((row) => row[column] !== ''));
   return [head, head.map(() => '---'), ...rows]
     .map((cells) => `| ${cells.filter((_, column) => kept[column]).join(' | ')} |`)
@@ -69,10 +67,10 @@ export function tableOf(all: readonly Measured[]): string {
 }
 
 function spread(values: readonly number[] = []): string {
-  const known = values.filter((value) => Number.isFinite(value));
+  const known = values.filter((value) => Number.isFinite(value)).toSorted((one, other) => one - other);
   if (known.length === 0) return '';
-  if (known.length === 1 || Math.min(...known) === Math.max(...known)) return short(median(known));
-  return `${short(median(known))} (${short(Math.min(...known))}–${short(Math.max(...known))})`;
+  const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => short(quantile(known, share)));
+  return known[0] === known.at(-1) ? `${middle}` : `${middle} (${low}–${high})`;
 }
 
 /** Three digits, or all of a whole number. */
@@ -131,11 +129,11 @@ export async function residentMbOf(pid: number): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
 }
 
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle] ?? NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
+/** Between two of the sorted values if it falls between them: the usual definition, which for a half is the median. */
+function quantile(sorted: readonly number[], share: number): number {
+  const place = (sorted.length - 1) * share;
+  const [lower = NaN, upper = lower] = sorted.slice(Math.floor(place));
+  return lower + (upper - lower) * (place % 1);
 }
 
 /** The smallest of the values that the given share of them, from 0 to 1, does not exceed. */

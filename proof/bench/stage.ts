@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { labDataConverter } from '../../client/encryption/payload-codec.js';
@@ -11,8 +10,9 @@ import { LabOperations } from '../../client/lab-operations.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
 import { startDevServer, type DevServer } from '../../sandbox/temporal/dev-server.js';
+import { buildPrograms } from '../../tools/programs.js';
 import { serveHttp } from '../../sandbox/temporal/ports.js';
-import { projectFolder, startProcess, startProgram, type StartedProcess } from '../../test/rig/processes.js';
+import { projectFolder, startProcess, type StartedProcess } from '../../test/rig/processes.js';
 
 /* Everything that a measure needs, on the loopback interface: Temporal, the lab service's stand-in, and workers. */
 
@@ -55,11 +55,15 @@ export interface Stage {
   /** A program of dist/, as in production. */
   startBuilt(file: string, env: Record<string, string | undefined>, ready: RegExp): Promise<StartedProcess>;
   newUser(): Promise<string>;
+  stopWorkers(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** The workflow bundle of `npm run build`. */
 export const prebuiltFile = join(projectFolder, 'dist', 'workflow-bundle.js');
+
+/** A program of this folder, bundled as those of production are. */
+export const builtFileOf = (name: 'bare-worker' | 'bare-ingress' | 'collector') => `bench/proof/bench/${name}.js`;
 
 /** The settings of this machine must not affect a measurement. */
 const unset = {
@@ -82,16 +86,20 @@ export async function openStage(): Promise<Stage> {
   );
   const connection = await Connection.connect({ address: server.address });
   const service = { baseUrl, apiKey };
+  const programs = ['bare-worker', 'bare-ingress', 'collector'].map((name) => `proof/bench/${name}.ts`);
+  await buildPrograms(join(projectFolder, 'dist', 'bench'), programs);
   const bareBundle = await bundle(folder, 'bare-order.ts');
   const common = { ...unset, TEMPORAL_ADDRESS: server.address, SERVICE_BASE_URL: baseUrl, SERVICE_API_KEY: apiKey };
   const clientOf = ({ encrypted = false }: Encrypted = {}) =>
     new Client({ connection, ...(encrypted && { dataConverter: labDataConverter(parseKeyRing(encryptionKeys)) }) });
+  const workers: StartedProcess[] = [];
   let sides = 0;
   const sideOf = async (kind: string, options: WorkerOptions, start: (env: Environment) => Promise<StartedProcess>) => {
     sides += 1;
     const { taskQueue = `${kind}-${sides}` } = options;
     const keys = options.encrypted === true ? { LABOPS_ENCRYPTION_KEYS: encryptionKeys } : {};
     const started = await start({ ...common, ...keys, ...options.env, TASK_QUEUE: taskQueue });
+    workers.push(started);
     const temporal = clientOf(options);
     const labs = new LabOperations(temporal, { taskQueue, service, deadline: 'none', encryption: 'optional' });
     return { process: started, taskQueue, temporal, labs };
@@ -111,12 +119,9 @@ export async function openStage(): Promise<Stage> {
       ),
     startBare: (options = {}) =>
       sideOf('bare', options, (env) =>
-        startProgram(fileURLToPath(new URL('bare-worker.ts', import.meta.url)), {
-          env: { BARE_BUNDLE: bareBundle, ...env },
-          ready: /bare worker started/,
-          readyWithinMs: 240_000,
-        }),
+        startBuilt(builtFileOf('bare-worker'), { BARE_BUNDLE: bareBundle, ...env }, /bare worker started/),
       ),
+    stopWorkers: async () => void (await Promise.all(workers.splice(0).map((worker) => worker.stop()))),
     newUser: async () => (await sandbox.createUser()).user.user_id,
     async close() {
       await connection.close();

@@ -4,9 +4,9 @@ import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { openStore } from '../../store/health-data-store.js';
 import type { HealthDataRead } from '../../service/webhooks/health-data.js';
 import { requirePostgres, startPostgres } from '../../test/rig/postgres.js';
-import { inParallel, type Measure, interleaved, type Case } from './rounds.js';
+import { inParallel, type Measure, interleaved } from './rounds.js';
 
-const eventsPerShot = 300;
+const eventsPerShot = 1_000;
 const atOnce = 10;
 const samplesPerBatch = 12;
 const at = '2026-01-05T08:00:00.000Z';
@@ -29,14 +29,18 @@ export const store: Measure = {
     try {
       await pool.query(bareTables);
       const accept = (read: HealthDataRead) => kept.accept(read, { id: randomUUID(), body: JSON.stringify(read) });
-      const cases: Case[] = [
-        shotOf('summaries, bare', undefined, () => bareSummary(pool)),
-        shotOf('summaries, project', 'summaries, bare', () => accept(summary())),
-        shotOf(`${samplesPerBatch} samples, bare`, undefined, () => bareSamples(pool)),
-        shotOf(`${samplesPerBatch} samples, project`, `${samplesPerBatch} samples, bare`, () => accept(samples())),
-      ];
-      for (const { shot } of cases) await shot();
-      return await interleaved(rounds, cases);
+      const [one, many] = ['summaries, bare', `summaries, bare, ${atOnce} a statement`];
+      const bareSamplesName = `${samplesPerBatch} samples, bare`;
+      return await interleaved(rounds, [
+        { name: one, shot: () => rateOf(() => bareSummary(pool)) },
+        { name: many, shot: () => rateOf(() => bareSummaries(pool), atOnce) },
+        { name: 'summaries, project', against: [one, many], shot: () => rateOf(() => accept(summary())) },
+        { name: bareSamplesName, shot: () => rateOf(() => bareSamples(pool)) },
+        {
+          ...{ name: `${samplesPerBatch} samples, project`, against: bareSamplesName },
+          shot: () => rateOf(() => accept(samples())),
+        },
+      ]);
     } finally {
       await pool.end();
       await kept.close();
@@ -45,13 +49,11 @@ export const store: Measure = {
   },
 };
 
-function shotOf(name: string, against: string | undefined, work: () => Promise<unknown>): Case {
-  const shot = async () => {
-    const before = performance.now();
-    await inParallel(eventsPerShot, atOnce, work);
-    return { 'events/s': (eventsPerShot / (performance.now() - before)) * 1000 };
-  };
-  return { name, ...(against !== undefined && { against }), shot };
+/** @param events written by a call of `write` */
+async function rateOf(write: () => Promise<unknown>, events = 1): Promise<Record<string, number>> {
+  const before = performance.now();
+  await inParallel(eventsPerShot / events, atOnce / events, write);
+  return { 'events/s': (eventsPerShot / (performance.now() - before)) * 1000 };
 }
 
 /** One of many users, at random: writes of one user wait for each other. */
@@ -94,6 +96,18 @@ async function bareSummary(pool: Pool): Promise<void> {
     `insert into bare_summaries values ($1, $2, $3, $4::jsonb)
      on conflict (user_id, resource, summary_id) do update set data = excluded.data`,
     [userId, 'activity', id, JSON.stringify(data)],
+  );
+}
+
+async function bareSummaries(pool: Pool): Promise<void> {
+  const rows = Array.from({ length: atOnce }, () => {
+    const { data, userId } = summary();
+    return { user_id: userId, resource: 'activity', summary_id: randomUUID(), data };
+  });
+  await pool.query(
+    `insert into bare_summaries select * from jsonb_populate_recordset(null::bare_summaries, $1::jsonb)
+     on conflict (user_id, resource, summary_id) do update set data = excluded.data`,
+    [JSON.stringify(rows)],
   );
 }
 

@@ -15,13 +15,14 @@ const ordersPerShot = 20;
 const notCached = { MAX_CACHED_WORKFLOWS: '2' };
 
 /** An open order: what sends it an event, and what it shows at last. */
-interface Open {
+export interface Open {
+  workflow: WorkflowHandle;
   report(step: number): Promise<void>;
   shown(): Promise<string | undefined>;
 }
 
 /** In the order of a kit's life; the first is the order's own. */
-const statuses = [
+export const statuses = [
   'received.testkit.ordered',
   'collecting_sample.testkit.transit_customer',
   'collecting_sample.testkit.out_for_delivery',
@@ -32,7 +33,6 @@ export const visible: Measure = {
   name: 'visible',
   title: `Event to visible state: ms from the signal of an event to the answer of a query that shows it, and ms of the worker's CPU`,
   async run(stage, { rounds }) {
-    const sides: Side[] = [];
     const cases: Case[] = [];
     for (const { suffix, env } of [
       { suffix: '', env: {} },
@@ -40,20 +40,15 @@ export const visible: Measure = {
     ]) {
       const bare = await stage.startBare({ env });
       const project = await stage.startProject({ env });
-      sides.push(bare, project);
-      const variants = [
-        { name: `bare${suffix}`, side: bare, open: () => openBare(stage, bare) },
-        { name: `project${suffix}`, side: project, open: () => openProject(project), against: `bare${suffix}` },
-      ];
-      for (const { side, open, ...named } of variants) {
-        const shot = () => latenciesOf(side, open);
-        await shot(); // The first orders compile the code.
-        cases.push({ ...named, shot });
-      }
+      cases.push(
+        { name: `bare${suffix}`, shot: () => latenciesOf(bare, () => openBare(stage, bare)) },
+        {
+          ...{ name: `project${suffix}`, against: `bare${suffix}` },
+          shot: () => latenciesOf(project, () => openProject(project)),
+        },
+      );
     }
-    const measured = await interleaved(rounds, cases);
-    for (const { process } of sides) await process.stop();
-    return measured;
+    return interleaved(rounds, cases);
   },
 };
 
@@ -79,7 +74,7 @@ async function latenciesOf(side: Side, open: () => Promise<Open>): Promise<Recor
   };
 }
 
-async function openProject(side: Side): Promise<Open> {
+export async function openProject(side: Side): Promise<Open> {
   const [orderId, userId, createdAt] = [randomUUID(), randomUUID(), new Date().toISOString()];
   const snapshotAt = (step: number): OrderSnapshot => ({
     ...{ orderId, userId, createdAt },
@@ -89,17 +84,19 @@ async function openProject(side: Side): Promise<Open> {
   await handOver(side, snapshotAt(0), { notifies: false });
   const workflow = await quiet(side.temporal.workflow.getHandle(kitOrderId(orderId)));
   return {
+    workflow,
     report: (step) => workflow.signal(orderChangedSignal, snapshotAt(step)),
     shown: async () => (await workflow.query(stateQuery)).timeline.at(-1)?.status,
   };
 }
 
-async function openBare(stage: Stage, { temporal, taskQueue }: Side): Promise<Open> {
+export async function openBare(stage: Stage, { temporal, taskQueue }: Side): Promise<Open> {
   const reference = `visible-${randomUUID()}`;
   const input = { reference, userId: await stage.newUser(), labTestId: labTestIds.kit };
   const workflowId = `bare-order/${reference}`;
   const workflow = await quiet(await temporal.workflow.start(bareOrderName, { workflowId, taskQueue, args: [input] }));
   return {
+    workflow,
     report: (step) => workflow.signal(eventSignal, { status: statuses[step] ?? '', at: new Date().toISOString() }),
     shown: async () => (await workflow.query(bareStateQuery)).status,
   };
