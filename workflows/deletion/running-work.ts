@@ -5,6 +5,7 @@ import { refusalOf, refuse } from '../entity/commands.js';
 import { end } from './announcements.js';
 import { show } from './view.js';
 import { note } from '../entity/journal.js';
+import { setNotifies } from '../entity/outbox.js';
 import type { DeletionRun } from './deletion.js';
 
 /**
@@ -19,9 +20,9 @@ export async function findWork(run: DeletionRun): Promise<void> {
       deletion.userId,
     ]),
   );
-  deletion.notifies = notifies;
+  setNotifies(deletion, notifies);
   // Nobody would receive the reminder, so no timer is needed for it.
-  deletion.reminded = !notifies;
+  deletion.reminded = deletion.notifies === false;
   deletion.work = work.map((each) => ({ ...each, fate: 'left' }));
   if (work.length === 0) return;
   note(deletion, `running workflows found: ${work.length}; policy: ${deletion.policy.onRunningWork}`, Date.now());

@@ -815,6 +815,19 @@ describe('a request for a deletion that is under way', () => {
     expect(events.slice(3)).toEqual(['144h user.deletion_reminder', '168h user.deleted', '168h completed']);
   });
 
+  test('leaves the undo before it to be announced, also if a worker meanwhile has no receiver', async () => {
+    const life = await requested();
+    life.answers['notify'] = unavailable;
+    await undo(life);
+    life.answers['findRunningWork'] = { work: [], notifies: false };
+    await request(life);
+    delete life.answers['notify'];
+    await life.until(1);
+    expect(life.announced.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['user.deletion_undone', 'user.deletion_scheduled']),
+    );
+  });
+
   test('after a deletion that somebody else undid waits for nothing of that one', async () => {
     const life = await (await requested()).given({ readUser: silent });
     await request(life);
