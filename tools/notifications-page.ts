@@ -35,7 +35,7 @@ If you also upload reports elsewhere, compare the result with that of \`supersed
 
 A \`connection_error\` can be late: its \`time\` is that of the break if the webhook has it, else that of the receipt.
 The worker reads the connection before it sends one.
-If the service shows it without an error, because the user has linked the provider again, or answers that the user is scheduled for deletion, nothing is sent; if it broke less than a minute ago, it is read once more a minute later.
+If the service shows that it was made after that time, because the user has linked the provider again, or answers that the user is scheduled for deletion, nothing is sent.
 If the service does not answer, the notification is sent.
 A repeated delivery can still be late, so read \`lab.links.connections\` before you notify the user.`,
   ],
