@@ -102,7 +102,7 @@ function essence({ input, world, result, now }: State<ReviewWorld>): unknown {
   }
   const review = carriedIn<Review>(input);
   const { journal: _journal, policy: _policy, raised: _raised, received: _received, announced, ...rest } = review;
-  const silentReads = rest.known ? 0 : rest.silentReads;
+  const silentReads = rest.known && !rest.unclear ? 0 : rest.silentReads;
   const ends = announced.filter((id) => id.endsWith('/ended'));
   const attention = rest.attention.map(({ reason }) => reason);
   return [{ ...rest, silentReads, attention }, ends, orderOf(deadlinesOf(review), now, halfDay), world];
@@ -128,15 +128,13 @@ function questionsAfterARead({ before, after, calls }: Step<ReviewWorld>): strin
 const readings: readonly string[] = ['readMatchReview', 'identifyMatchReview', 'decideMatchReview'];
 
 /** What was reported is known as soon as the service shows it, and announced. */
-function nothingLost({ before, move, after, calls }: Step<ReviewWorld>): string[] {
+function nothingLost({ move, after, calls }: Step<ReviewWorld>): string[] {
   if (after.result !== undefined) return [];
   const review = carriedIn<Review>(after.input);
   const found: string[] = [];
-  // While the service is silent it is read by and by.
-  const wasSilent = carriedIn<Partial<Review>>(before.input).unanswered === true;
   const isDisturbed = after.world.left.faults < (move.world ?? after.world).left.faults;
   const shown = shownIn(after.world);
-  if (move.signal && !isDisturbed && !wasSilent) {
+  if (move.signal && !isDisturbed) {
     const phase = shown ? openPhaseOf(shown.status, shown.allowedActions) : review.stage.phase;
     // That it is back is believed by a later read.
     if (review.stage.phase !== phase && review.backSince === undefined)

@@ -15,6 +15,9 @@ export function isoOf(time: number | undefined): string | undefined {
 /** Longer than the service's usual outages. After it an end no longer waits for its answer, and a person is asked to look. */
 export const longestOutage = day;
 
+/** In an outage everything that waits for an answer asks: rarely enough that the service can come back. */
+export const longestPause = 15 * minute;
+
 /** The pause before the next attempt or read: twice as long each time, up to the longest. */
 export function doubled(first: number, times: number, longest: number): number {
   return Math.min(first * 2 ** Math.min(times, 30), longest);

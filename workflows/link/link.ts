@@ -5,7 +5,7 @@ import { note } from '../entity/journal.js';
 import type { Cancellable, EntityRun } from '../entity/loop.js';
 import { beginNext as beginNextWithOutbox, enqueue, type Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
-import { iso, doubled, longestOutage, minute, second } from '../entity/spans.js';
+import { iso, doubled, longestOutage, longestPause, minute, second } from '../entity/spans.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { canonicalId, linkProviderId, type OfActor } from '../../protocol/ids.js';
 import type {
@@ -246,9 +246,6 @@ export function receiveWebhook(link: Link, now: number): void {
   note(link, 'connection reported by webhook', now);
   link.claim = { by: link.claim?.by === 'success' ? 'success' : 'webhook', at: now, reads: 0 };
 }
-
-/** In an outage every link that waits asks: rarely enough that the service can come back. */
-const longestPause = 15 * minute;
 
 /** When the service is asked (again) whether it has the connection: at once, then at widening distance. */
 export function confirmAt({ claim, policy }: Link): number | undefined {

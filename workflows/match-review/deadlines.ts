@@ -1,5 +1,5 @@
 import { atOnce, isDue, timeOf, type Moment } from '../entity/alarm.js';
-import { iso, absenceBelieved, doubled, longestOutage, minute } from '../entity/spans.js';
+import { iso, absenceBelieved, doubled, longestOutage, longestPause, minute } from '../entity/spans.js';
 import { note } from '../entity/journal.js';
 import { enqueue, headOf, raise } from './announcements.js';
 import { bringOrder, readReview } from './reading.js';
@@ -53,12 +53,12 @@ function orderDeadline(review: Review): Deadline[] {
   return [{ name: 'notify_the_order', key: '', at: review.unanswered ? pollAt(review) : atOnce, ordinal: 1 }];
 }
 
-/** Each read that says nothing new doubles the pause. */
-function pollAt({ known, lookedAt, silentReads, policy }: Review): number {
-  const { firstPoll, longestPoll } = policy;
-  // One that was never read cannot be decided: nobody is asked yet.
-  const first = known ? firstPoll : Math.min(minute, firstPoll);
-  return lookedAt + doubled(first, silentReads, Math.max(longestPoll, firstPoll));
+/** Each read that says nothing new doubles the pause. Of what was never read, or reported since, nobody is notified yet. */
+function pollAt({ known, unclear, lookedAt, silentReads, policy }: Review): number {
+  const { firstPoll } = policy;
+  const longest = Math.max(policy.longestPoll, firstPoll);
+  if (known && !unclear) return lookedAt + doubled(firstPoll, silentReads, longest);
+  return lookedAt + doubled(Math.min(minute, firstPoll), silentReads, Math.min(longestPause, longest));
 }
 
 function deadline({ stage }: Review, name: Deadline['name'], at: number, ordinal = 1): Deadline {

@@ -120,7 +120,12 @@ export function learnFromWebhook(review: Review, report: MatchReviewReport): voi
   const { reported } = review;
   if (!reported || rankOf(report.status) >= rankOf(reported.status)) review.reported = report;
   review.received += 1;
-  review.unclear = true;
+  askForRead(review);
+}
+
+/** What came in asks for one read, however long the service has been silent. */
+export function askForRead(review: Review): void {
+  Object.assign(review, { unclear: true, unanswered: false, silentReads: 0 });
 }
 
 /** How long reads have to show that a review is back before that is believed: right after a decision a read may be older than it. */
@@ -248,7 +253,7 @@ export function followAgain(review: Review, now: number): void {
   rememberEnd(review, review.ending, review);
   withdrawEnd(review);
   for (const key of ['known', 'absentSince', 'resolvedOrderId', 'resolvedUserId'] as const) delete review[key];
-  Object.assign(review, { unclear: true, unanswered: false, silentReads: 0 });
+  askForRead(review);
   review.stage = { phase: 'unknown', since: now };
   note(review, 'followed again', now);
 }

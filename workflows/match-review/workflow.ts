@@ -9,7 +9,15 @@ import { announceEnd, clear, raise } from './announcements.js';
 import { decide, validate } from './commands.js';
 import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readReport } from './reading.js';
-import { abandon, followAgain, learnFromWebhook, mayContradict, type MatchReviewRun, openReview } from './review.js';
+import {
+  abandon,
+  askForRead,
+  followAgain,
+  learnFromWebhook,
+  mayContradict,
+  type MatchReviewRun,
+  openReview,
+} from './review.js';
 import { publish, resultOf, stateOf } from './view.js';
 
 /**
@@ -123,6 +131,7 @@ function receiveRequest(run: MatchReviewRun, requested: messages.ReviewRequested
   // What is requested after the cancellation, or after another end, is followed again.
   abandonIfCancelled(run);
   followAgain(run.review, Date.now());
+  if (run.review.unanswered) askForRead(run.review);
   if (requested?.policy !== undefined) {
     choosePolicy(run.review, 'match review', requested.policy);
     run.review.isPolicyChosen = true;

@@ -217,6 +217,24 @@ describe('what is there already', () => {
     expect(review.events[0]).toBe('0.033h match_review.review_needed');
   });
 
+  test.each<[string, object]>([
+    ['matchReviewReported', reported('pending_customer_review').argument],
+    ['reviewRequested', {}],
+  ])(
+    'is read at once after %s, however long the service has been silent, and every quarter of an hour',
+    async (...given) => {
+      const unread = { identifyMatchReview: { notifies: true }, readMatchReview: unavailable };
+      const review = await (await life(item(), unread)).until(12);
+      const pauses = readsOf(review).map((seconds, n, all) => seconds - (all[n - 1] ?? 0));
+      expect(Math.max(...pauses)).toBe(900);
+      const before = readsOf(review).length;
+      await review.signal(...given);
+      await review.given({ readMatchReview: shown(item()) }, 12.1);
+      expect(readsOf(review).slice(before)).toEqual([12 * 3600, 12 * 3600 + 120]);
+      expect(review.events[0]).toBe('12.033h match_review.review_needed');
+    },
+  );
+
   test('may be older than a webhook that came meanwhile: it is read again', async () => {
     const review = await life(item(), { identifyMatchReview: silent });
     await review.signal('matchReviewReported', reported('pending_ops_review').argument);
