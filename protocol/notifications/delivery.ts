@@ -1,6 +1,7 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import { deliverNotificationsId } from '../ids.js';
+import { isCritical } from '../order/lifecycle.js';
 import { labAttentionKey, labAttentionSinceKey, labOrderIdKey, labReferenceKey, ofUser } from '../search-attributes.js';
 import type { WorkflowStart } from '../signal-or-start.js';
 
@@ -25,8 +26,9 @@ export interface Notification {
 }
 
 /** Somebody must act on a result at once. */
-export function isAlarm({ type }: Notification): boolean {
-  return type === 'order.critical_result';
+export function isAlarm({ type, data: { interpretation } }: Notification): boolean {
+  const isCriticalReview = type === 'match_review.review_needed' && isCritical(String(interpretation));
+  return type === 'order.critical_result' || isCriticalReview;
 }
 
 export function isAlarmReminder({ type }: Notification): boolean {

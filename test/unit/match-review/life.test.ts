@@ -244,6 +244,19 @@ describe('what is there already', () => {
   });
 });
 
+test('a result that turns out to be critical does not wait until the receiver is tried again', async () => {
+  const triedAt: number[] = [];
+  const notify = (now: number) => {
+    triedAt.push((now - start) / hour);
+    return unavailable;
+  };
+  const review = await (await life(item(), { notify })).until(0.1);
+  await report(review, item());
+  expect(triedAt).toEqual([0]);
+  await report(review, item({ interpretation: 'critical' }));
+  expect(triedAt).toEqual([0, 0.1]);
+});
+
 describe('a decision', () => {
   test('to accept gives the result to its order, whose workflow is notified, and ends the review', async () => {
     const review = await reviewDeciding([gaveOrder]);
