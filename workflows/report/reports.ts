@@ -24,16 +24,17 @@ export function foldWebhook(reported: Reported, snapshot: ReportSnapshot): Repor
 }
 
 /**
- * Folds a read in. Returns the same object if it says nothing new. A read that lacks the review that a webhook reported is older than it.
+ * Folds a read in. Returns the same object if it says nothing new. A read that lacks the review that a webhook reported is older than it,
+ * unless its status has come further.
  *
  * @param asked what was reported when the read was asked for: a webhook that came meanwhile may report something that
  * happened after the service wrote its answer, and counts as one that came after it
  */
 export function foldRead(reported: Reported, snapshot: ReportSnapshot, asked: Reported = reported): Reported {
   const { received } = reported;
-  const isMissing =
-    received?.isReviewed === true && snapshot.isReviewed !== true && received.status === snapshot.status;
-  if (isMissing) return foldWebhook({ read: { ...snapshot, isReviewed: true } }, received);
+  const isMissing = received?.isReviewed === true && snapshot.isReviewed !== true;
+  if (isMissing && rankOf(snapshot.status) <= rankOf(received.status))
+    return foldWebhook({ read: { ...snapshot, isReviewed: true } }, received);
   if (received !== undefined && received !== asked.received) return foldWebhook({ read: snapshot }, received);
   const isKnown = received === undefined && canonicalJson(reported.read) === canonicalJson(snapshot);
   return isKnown ? reported : { read: snapshot };

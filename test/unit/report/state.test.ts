@@ -80,6 +80,8 @@ describe('a read', () => {
     const reported = foldRead(foldWebhook({}, reviewed), { ...snapshot('completed'), isReviewed: false });
     expect(knownOf(reported)).toEqual(reviewed);
     expect(foldRead(reported, reviewed)).toEqual({ read: reviewed });
+    const before = foldRead(foldWebhook({}, reviewed), snapshot('pending_review', { needsHumanReview: true }));
+    expect(knownOf(before)).toEqual(reviewed);
   });
 
   test('that lacks the review and has the counts that the webhook left out adds them', () => {
