@@ -308,7 +308,7 @@ function createOrFind(transport: Transport, request: CreateUserRequest, options?
 const portalUrlSchema = z.looseObject({
   url: z.string(),
   /** Seconds; the unit is not documented and assumed here. */
-  expires_in: fields.number,
+  expires_in: fields.number.pipe(z.number()),
 });
 
 export type PortalUrl = z.output<typeof portalUrlSchema>;

@@ -60,8 +60,8 @@ async function clientUserOf(clientUserIdOf: ClientUserIdOf, userId: unknown): Pr
 
 interface MadeLink {
   url: string;
-  /** Milliseconds since the epoch. Absent if the service does not say how long the link lives. */
-  endsAt?: number;
+  /** Milliseconds since the epoch. */
+  endsAt: number;
 }
 
 /**
@@ -78,9 +78,9 @@ async function linkTo(
   try {
     const request = { context: 'communications', orderId };
     const { url, expires_in: life } = await service.portal.createUrl(userId, request, { timeoutMs: callMs });
-    const link = { url, ...(life != null && { endsAt: Date.now() + life * 1000 }) };
+    const link = { url, endsAt: Date.now() + life * 1000 };
     // Nobody could use a link at the end of its life.
-    links.set(id, link, { ttl: life == null ? linkMs : Math.min(linkMs, Math.max(1, life * 500)) });
+    links.set(id, link, { ttl: Math.min(linkMs, Math.max(1, life * 500)) });
     return sentLink(link);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
@@ -93,8 +93,7 @@ async function linkTo(
 }
 
 function sentLink({ url, endsAt }: MadeLink): PortalLinkData {
-  const expiresIn = endsAt === undefined ? null : Math.round((endsAt - Date.now()) / 1000);
-  return { portal_url: url, portal_url_expires_in: expiresIn };
+  return { portal_url: url, portal_url_expires_in: Math.round((endsAt - Date.now()) / 1000) };
 }
 
 /** Converts the names as the types of protocol/notifications/events.ts do. */

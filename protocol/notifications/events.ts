@@ -34,8 +34,8 @@ export interface CloudEvent<Type extends string = string, Data = Record<string, 
 export interface PortalLinkData {
   /** `null` if the service refused to make one. */
   portal_url?: string | null;
-  /** Seconds from the delivery on; `null` if the service did not state it. */
-  portal_url_expires_in?: number | null;
+  /** Seconds from the delivery on. */
+  portal_url_expires_in?: number;
   /** The type of the refusal. */
   portal_url_refused?: string;
 }

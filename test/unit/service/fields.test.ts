@@ -15,6 +15,8 @@ import { readFrom, rejection } from './recording-server.js';
 
 type Call = (service: LabService) => Promise<unknown>;
 
+const createPortalUrl: Call = ({ portal }) => portal.createUrl('u', { context: 'launch' });
+
 const utc = '2026-01-01T10:00:00Z';
 const object = { invented: true };
 
@@ -250,11 +252,6 @@ const things: Record<string, [call: Call, answer: (fields: object) => unknown, f
     (fields) => ({ data: [{ id: 'account-1', ...fields }] }),
     { text: 'lab org_id provider_account_id account_name delegated_flow default_clinical_notes status' },
   ],
-  'a portal link': [
-    ({ portal }) => portal.createUrl('user-1', { context: 'launch' }),
-    (fields) => ({ url: 'https://portal.example.com/x', ...fields }),
-    { number: 'expires_in' },
-  ],
   'a provider': [
     async ({ providers }) => (await providers.list())[0],
     (fields) => [{ slug: 'invented_watch', ...fields }],
@@ -405,7 +402,8 @@ test.each<[string, Call, body: unknown]>([
   ['a job without an id', ({ reports }) => reports.getJob('job-1'), { status: 'Testperson' }],
   ['a link without a token', ({ links }) => links.createToken({ user_id: 'u' }), { link_token: ['Testperson'] }],
   ['a step without a state', ({ links }) => links.completeMfa('p', 'lt', '1'), { error: 'Testperson' }],
-  ['a portal link without a URL', ({ portal }) => portal.createUrl('u', { context: 'launch' }), { url: 5 }],
+  ['a portal link without a URL', createPortalUrl, { url: 5, expires_in: 600 }],
+  ['a portal link without its lifetime', createPortalUrl, { url: 'https://portal.example.com/x', expires_in: 'soon' }],
   ['a list of markers without ids', ({ labTests }) => first(labTests.listMarkers()), { markers: [{ name: 'A' }] }],
   ['no list of lab tests', ({ labTests }) => first(labTests.list()), {}],
   ['a list of providers that is not one', ({ providers }) => providers.list(), { providers: { one: true } }],
