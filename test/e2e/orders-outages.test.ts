@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { startProxy } from '../rig/temporal-proxy.js';
 import { kitFor, registration } from '../rig/cast.js';
 import { answer, labops } from './labops.js';
@@ -70,6 +71,8 @@ test('while placing is stopped no worker creates anything, whichever is killed, 
   const waiting = await lab.labs.orders.place(kitFor(await lab.newUser(), `stopped-${userId}`));
   const shown = { attention: [{}], waiting: { for: 'placing to be resumed (stopped: recalled test)' } };
   await expect.poll(() => waiting.state(), patience).toMatchObject(shown);
+  const waits = await labops(lab, ['orders', 'show', '--reference', `stopped-${userId}`]);
+  expect(waits.stdout).toMatch(new RegExp(`^Lab tests +${labTestIds.kit}$`, 'm'));
   await first.stop('SIGKILL');
   const replacing = () => handle.replaceKit({ orderId });
   await expect(replacing()).rejects.toMatchObject({
