@@ -1,8 +1,16 @@
+import { defineSignal } from './definitions.js';
+
 /*
  * A value that a worker with keys could not simply decrypt, as its codec wraps it. The codec sees a payload but not what it is for,
  * so the receiver decides: workflows/input-refusal.ts and activities/attempt.ts. A value that came without encryption is
  * wrapped whether the worker requires encryption or not, because a replay must not accept what another worker dropped.
  */
+
+/**
+ * Takes the place of a signal that cannot be decrypted (workflows/input-refusal.ts). Only a run that passes on what it receives
+ * sends it.
+ */
+export const unreadableSignal = defineSignal('unreadable');
 
 export const faults = ['unencrypted', 'unreadable'] as const;
 export type Fault = (typeof faults)[number];

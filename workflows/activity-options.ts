@@ -194,6 +194,7 @@ export const activityOptions = {
   handOver: temporal,
   forwardOrder: { ...temporal, queue: 'background' },
   forwardCriticalResult: { ...temporal, queue: 'background' },
+  forwardUnreadable: { ...temporal, queue: 'background' },
   joinChain: { ...temporal, queue: 'background' },
   handOverReport: temporal,
   // Without this signal the run can neither end nor begin what comes next, so it does not wait behind deliveries.

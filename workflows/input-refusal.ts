@@ -18,8 +18,8 @@ import {
   unwrapped,
   type Fault,
   type Mark,
+  unreadableSignal,
 } from '../protocol/unencrypted.js';
-import { unreadableSignal } from './entity/loop.js';
 
 type Inbound = Required<WorkflowInboundCallsInterceptor>;
 type Activate = NonNullable<WorkflowInternalsInterceptor['activate']>;

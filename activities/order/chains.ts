@@ -17,6 +17,7 @@ import {
   type ReplacementPlaced,
 } from '../../protocol/order/messages.js';
 import { criticalResultStart, kitOrderStart } from '../../protocol/order/start.js';
+import { unreadableSignal } from '../../protocol/unencrypted.js';
 import { labOrderIdKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { failureOf } from '../failures.js';
@@ -59,6 +60,12 @@ export function chainActivities(dependencies: ActivityDependencies) {
     async forwardCriticalResult({ report, rootOrderId }: { report: CriticalResultReport; rootOrderId: string }) {
       const start = criticalResultStart(report, rootOrderId);
       await signalOrStart(temporal.workflow, taskQueue, start, criticalResultReportedSignal, report);
+    },
+
+    /** A signal that could not be decrypted: the chain's workflow asks a person to look, and reads its orders. */
+    async forwardUnreadable({ rootOrderId }: { rootOrderId: string }): Promise<void> {
+      const start = kitOrderStart({ orderId: rootOrderId, events: [] }, rootOrderId);
+      await signalOrStart(temporal.workflow, taskQueue, start, unreadableSignal);
     },
 
     /**

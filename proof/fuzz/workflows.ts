@@ -99,7 +99,9 @@ const usual: Answers = {
   findRunningWork: { work: [], notifies: true },
   readUser: { standing: 'present' },
   scheduleDeletion: 'accepted',
-  ...Object.fromEntries(['handOver', 'forwardOrder', 'forwardCriticalResult', 'joinChain'].map((name) => [name, null])),
+  ...Object.fromEntries(
+    ['handOver', 'forwardOrder', 'forwardCriticalResult', 'forwardUnreadable', 'joinChain'].map((name) => [name, null]),
+  ),
 };
 
 /** Without `notify`: the product receives everything. */

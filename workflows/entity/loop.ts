@@ -4,10 +4,10 @@ import {
   makeContinueAsNewFunc,
   TemporalFailure,
   workflowInfo,
-  defineSignal,
   setHandler,
 } from '@temporalio/workflow';
 import type { RaisedAttention } from '../../protocol/attention.js';
+import { unreadableSignal } from '../../protocol/unencrypted.js';
 import { Alarm, keepTimeBy, type Moment } from './alarm.js';
 import { deliveryOf, type AttentionVerbs } from './attention.js';
 import { CommandQueue } from './commands.js';
@@ -200,9 +200,6 @@ export async function continueInNewRun(input: object, workflowType?: string): Pr
   const options = { initialVersioningBehavior: 'AUTO_UPGRADE', ...present({ workflowType }) } as const;
   return makeContinueAsNewFunc<(input: object) => Promise<unknown>>(options)(input);
 }
-
-/** Takes the place of a signal that cannot be decrypted (workflows/input-refusal.ts). Nobody sends it. */
-export const unreadableSignal = defineSignal('unreadable');
 
 export function noticeUnreadable(run: Pick<Wakeable, 'hasUnreadable' | 'hasNews'>): void {
   const receive = () => {

@@ -264,6 +264,11 @@ export async function passOnNews(run: KitOrderRun, rootOrderId: string, before: 
     const alarms = overtaken.map(({ orderId }) => ({ orderId, interpretation: 'critical' }));
     chain.criticalReports = [...chain.criticalReports, ...alarms];
     await forwardCriticalResults(chain, rootOrderId);
+    if (run.hasUnreadable) {
+      run.hasUnreadable = false;
+      const summary = `pass an unreadable signal on to ${rootOrderId}`;
+      await activities.forwardUnreadable.executeWithOptions({ summary }, [{ rootOrderId }]);
+    }
     return orders;
   });
 }

@@ -4,6 +4,7 @@ import { kitOrderId, placeKitOrderId } from '../../../protocol/ids.js';
 import { kitFor, registration } from '../../rig/cast.js';
 import { placeKitOrderName } from '../../../protocol/order/placing-messages.js';
 import { reconcileOrdersId } from '../../../protocol/reconcile.js';
+import { unreadableSignal } from '../../../protocol/unencrypted.js';
 import { following } from '../../rig/followed.js';
 import { until, type Stage } from '../stage.js';
 import { untilIdle, untilListed, type Story } from './story.js';
@@ -59,7 +60,7 @@ export const orders: readonly Story[] = [
     return { 'critical-result': kitOrderId(orderId) };
   },
 
-  /** The alarm about a redraw comes to a run of the redraw's own, which passes it on. */
+  /** The alarm about a redraw, and a signal that nobody can decrypt, come to a run of the redraw's own, which passes them on. */
   async function forwardedCriticalResult(stage) {
     await stage.sandbox.changeSettings({ transactionInWebhooks: false });
     const { handle, orderId } = await stage.place();
@@ -68,8 +69,10 @@ export const orders: readonly Story[] = [
     await until(following(handle), ({ chain }) => chain.length === 2);
     await stage.sandbox.reportCritical(redraw.id, { status: 'partial', interpretation: 'critical' });
     await until(following(handle), ({ criticalResult }) => criticalResult?.status === 'partial');
-    await stage.move(handle, redraw.id, ['transit_customer', 'completed']);
     const forwarder = kitOrderId(redraw.id);
+    await stage.temporal.workflow.getHandle(forwarder).signal(unreadableSignal);
+    await until(following(handle), ({ attention }) => attention.some(({ reason }) => reason === 'unreadable_signal'));
+    await stage.move(handle, redraw.id, ['transit_customer', 'completed']);
     await stage.temporal.workflow.getHandle(forwarder).result();
     await stage.sandbox.changeSettings({ transactionInWebhooks: true });
     return { 'critical-result-forwarded': forwarder };

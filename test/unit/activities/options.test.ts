@@ -117,7 +117,15 @@ test('an activity that sends heartbeats has a time after which their lack ends i
 
 test('an attempt that calls the service has time for a call that takes as long as it may', () => {
   const ours = [
-    ...(['resolvePolicy', 'handOver', 'forwardOrder', 'forwardCriticalResult', 'joinChain', 'handOverReport'] as const),
+    ...([
+      'resolvePolicy',
+      'handOver',
+      'forwardOrder',
+      'forwardCriticalResult',
+      'forwardUnreadable',
+      'joinChain',
+      'handOverReport',
+    ] as const),
     ...(['handOverNotifications', 'findRunningWork', 'findEarlierDeletion', 'findUnclaimedJob'] as const),
     ...(['listRejectedEvents', 'discardRejectedEvent', 'replayRejectedEvents'] as const),
     // It gives its calls less time.
@@ -179,7 +187,14 @@ test('what must not get lost is tried without end: signals to our own workflows,
   expect(endless.map(([name]) => name).toSorted()).toEqual(
     [
       ...['resolvePolicy', 'identifyJob', 'identifyMatchReview', 'identifyAppointment', 'handOver', 'forwardOrder'],
-      ...['forwardCriticalResult', 'joinChain', 'handOverReport', 'handOverNotifications', 'findUnclaimedJob'],
+      ...[
+        'forwardCriticalResult',
+        'forwardUnreadable',
+        'joinChain',
+        'handOverReport',
+        'handOverNotifications',
+        'findUnclaimedJob',
+      ],
       // Callers limit these while somebody waits, and a notification by the policy's deadline.
       ...['findRunningWork', 'findEarlierDeletion', 'notify'],
     ].toSorted(),

@@ -467,6 +467,16 @@ describe('an order of another chain', () => {
     expect((await order.settle()).run.end).toMatchObject({ kind: 'completed' });
   });
 
+  test('passes on that a signal could not be decrypted, whenever that came: it may have been an alarm', async () => {
+    const order = await begun(shownAt(awaited), { readChain: silent });
+    await order.signal('unreadable');
+    await order.given({ readChain: elsewhere() });
+    expect(order.argumentsOf('forwardUnreadable')).toEqual([{ rootOrderId: newId }]);
+    await order.signal('unreadable');
+    await order.signal('orderChanged', shownAt(registered));
+    expect(order.argumentsOf('forwardUnreadable')).toHaveLength(2);
+  });
+
   test('ends only when every caller is answered, and shows nothing of what it answers', async () => {
     const order = await life(awaited, {}, { registerKit: silent });
     await order.update('register', { registration });
