@@ -42,7 +42,7 @@ interface Turns {
   /** Does what is due, and publishes what is known then. */
   act: () => Promise<void>;
   /** Reads from the service what a signal that could not be decrypted may have reported. */
-  readDropped?: () => Promise<void>;
+  readDropped?: () => Promise<void> | void;
   /** Nothing is left to wait for. */
   isOver: () => boolean;
   /** Another workflow does the work from now on: the run stops at once. */

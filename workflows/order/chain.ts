@@ -50,6 +50,8 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   replacements: Replacement[];
   /** Orders named by a transaction that were looked up, whether the service showed them or not: once is enough. */
   unreadable: string[];
+  /** Orders that a signal which could not be decrypted may have been about: not read since. */
+  dropped?: string[];
   /** Keys of `unfinishedOrders` (`redraws.ts`) that were read. */
   unfinishedRead?: string[];
   /** Orders that the service said it does not know: believed only when a later read says the same. */
@@ -296,8 +298,10 @@ function isReserved({ replacements }: Chain, { orderId, passthrough }: OrderSnap
   return replacements.some((reserved) => reserved.n === number && (reserved.orderId ?? orderId) === orderId);
 }
 
-/** An order that the service's transaction names and that was never reported. */
+/** An order that a dropped signal may have been about, or that the service's transaction names and that was never reported. */
 export function unreadOrder(chain: Chain): string | undefined {
+  const [dropped] = chain.dropped ?? [];
+  if (dropped !== undefined) return dropped;
   const named = chain.orders.flatMap(({ greatest }) => siblingsToRead(greatest.transaction?.orders ?? []));
   return named.find(({ id }) => !chain.unreadable.includes(id) && !chain.orders.some(({ orderId }) => orderId === id))
     ?.id;

@@ -10,13 +10,14 @@ import { receiveSnapshot } from './intake.js';
 import { unfinishedOrders } from './redraws.js';
 import type { KitOrderRun } from './run.js';
 
-/** Reads the orders that a transaction names and that no webhook reported. */
+/** Reads the orders that a transaction names and that no webhook reported, and those that a dropped signal may have been about. */
 export async function readUnreadOrders(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   for (let orderId = unreadOrder(chain); orderId !== undefined; orderId = unreadOrder(chain)) {
     if (isPostponed(chain) || (await readOrder(run, orderId)) === 'unanswered') return;
+    if (chain.dropped?.includes(orderId)) chain.dropped = chain.dropped.filter((id) => id !== orderId);
     // Also if it was read: the service may answer with another spelling of its id.
-    chain.unreadable.push(orderId);
+    else chain.unreadable.push(orderId);
   }
 }
 

@@ -9,7 +9,7 @@ import { deliverAtLast } from '../entity/outbox.js';
 import { noticeUnreadable, runLoop } from '../entity/loop.js';
 import { acknowledgeNow, validateAcknowledgement } from './acknowledging.js';
 import { announceEnd, clear, raise } from './announcements.js';
-import { currentOrder, openChain, outcomeOf, unreadOrder } from './chain.js';
+import { openChain, outcomeOf, unreadOrder } from './chain.js';
 import * as commands from './commands.js';
 import { awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
@@ -25,7 +25,7 @@ import {
   receiveCriticalReport,
 } from './intake.js';
 import { publish, resultOf, stateOf } from './view.js';
-import { isPostponed, readOrder, readUnfinishedOrders, readUnreadOrders } from './reading.js';
+import { readUnfinishedOrders, readUnreadOrders } from './reading.js';
 import { unfinishedOrders } from './redraws.js';
 import { openRun, type KitOrderRun } from './run.js';
 import { carriedOrders } from './snapshots.js';
@@ -76,7 +76,9 @@ function loopOf(run: KitOrderRun) {
     attention: { raise, clear },
     act: () => act(run),
     // It may have been an alarm, which cannot wait for the next reconciliation.
-    readDropped: async () => void (isPostponed(chain) || (await readOrder(run, currentOrder(chain).orderId))),
+    readDropped: () => {
+      chain.dropped = chain.orders.map(({ orderId }) => orderId);
+    },
     isOver: () => outcomeOf(chain) !== undefined && !awaitsAcknowledgement(chain),
     isForwarded: () => run.forwardsTo !== undefined,
     nextMoment: () => nextMoment(chain),

@@ -21,6 +21,7 @@ import {
   replaced,
   resolvingPolicy,
   shipped,
+  showing,
   shownAt,
   spoiled,
   stateIn,
@@ -199,6 +200,20 @@ test('an order whose signal could not be decrypted is read at once, and a critic
   await order.signal('unreadable');
   expect(await order.reasons()).toEqual(expect.arrayContaining(['critical_result', 'unreadable_signal']));
   expect(order.callsOf('readOrder')).toEqual(['0h readOrder']);
+});
+
+test('an order whose signal could not be decrypted is read until the service answers, with every other order of its chain', async () => {
+  const order = await life(lost, {}, { replaceKitOrder: replaced });
+  await order.update('replaceKit', { orderId });
+  order.answers['readOrder'] = unavailable;
+  await order.signal('unreadable');
+  order.answers['readOrder'] = showing(newKit(['ordered']), shownAt(lost, { interpretation: 'critical' }));
+  await order.until(1);
+  // The first one decided about the lost kit.
+  expect(order.argumentsOf('readOrder')).toEqual([orderId, orderId, orderId, newId]);
+  expect(await order.reasons()).toEqual(expect.arrayContaining(['critical_result', 'unreadable_signal']));
+  await order.until(9);
+  expect(order.callsOf('readOrder')).toHaveLength(4);
 });
 
 test('a critical result is announced, and repeated each hour until somebody has acknowledged it', async () => {
