@@ -47,8 +47,8 @@ export interface CheckedCommand {
   isDone: () => boolean;
   /** Two people who do not know of each other must not undo each other's decision. */
   requireUnresolved?: () => void;
-  /** Resolves to the order that it has concerned, if that may be another one. */
-  work: () => Promise<string | void>;
+  /** Resolves to the order that it has concerned, if that may be another one; to null if the service had done it already. */
+  work: () => Promise<string | null | void>;
   decided: Decided;
 }
 
@@ -86,7 +86,7 @@ export function replacement(run: KitOrderRun, given: ReplaceKitCommand): Checked
   return {
     orderId,
     isDone: () => isReplaced(run.chain, orderId),
-    work: () => replaceKit(run, orderId),
+    work: () => replace(run, orderId),
     decided: { ...actorOf(given), status: 'kit_replaced' },
   };
 }
@@ -111,8 +111,9 @@ export function resolution(run: KitOrderRun, given: ResolveProblemCommand): Chec
       });
     },
     work: async () => {
-      await resolveProblem(run, orderId, decision);
-      recordResolution(chain, orderId, decision);
+      const concerned = await resolveProblem(run, orderId, decision);
+      if (concerned !== null) recordResolution(chain, orderId, decision);
+      return concerned;
     },
     decided: { ...actorOf(given), status: 'problem_resolved', detail: decision },
   };
@@ -165,7 +166,7 @@ export function carryOut(run: KitOrderRun, commandOf: () => CheckedCommand): Pro
       requireAllowed(run, command);
       if (command.isDone()) return stateOf(run.chain);
       const concerned = await command.work().catch((error: unknown) => noteFailed(run.chain, command, error));
-      noteDecided(run.chain, command.decided, Date.now(), concerned ?? command.orderId);
+      if (concerned !== null) noteDecided(run.chain, command.decided, Date.now(), concerned ?? command.orderId);
       // A forwarder shows and announces nothing.
       if (run.forwardsTo === undefined) publish(run);
       return stateOf(run.chain);
@@ -244,7 +245,7 @@ async function register(
   return registered;
 }
 
-async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decision): Promise<void> {
+async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decision): Promise<null | void> {
   const { chain } = run;
   switch (decision) {
     case 'wait':
@@ -252,7 +253,7 @@ async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decis
       endObsoleteWait(run);
       return;
     case 'replace':
-      return replaceKit(run, orderId);
+      return replace(run, orderId);
     case 'abandon':
       // Anyone who gives the order up learns of every kit that was ordered for it.
       return run.lanes.run(allReplacements, async () => {
@@ -262,6 +263,12 @@ async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decis
     default:
       return decision satisfies never;
   }
+}
+
+/** The service may have redrawn the kit itself: then none was ordered, and nobody has replaced it. */
+async function replace(run: KitOrderRun, orderId: string): Promise<null | void> {
+  await replaceKit(run, orderId);
+  if (!isReplaced(run.chain, orderId)) return null;
 }
 
 /**

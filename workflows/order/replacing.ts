@@ -8,6 +8,7 @@ import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { activities, creation } from '../activity-options.js';
 import { atOnce } from '../entity/alarm.js';
 import { detailsOf, loggedRefusal, refusalOf, refuse, stopIn } from '../entity/commands.js';
+import { note } from '../entity/journal.js';
 import { hour, iso, minute } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';
 import {
@@ -167,6 +168,7 @@ export async function replaceKit(run: KitOrderRun, orderId: string): Promise<voi
     if (!snapshot) return undefined;
     if (isRedrawOf({ greatest: snapshot }, order)) {
       withdraw(chain, reservation);
+      note(chain, 'the service has redrawn the kit: no other was ordered', Date.now(), orderId);
       return undefined;
     }
     reservation.orderId = snapshot.orderId;

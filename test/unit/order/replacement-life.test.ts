@@ -77,6 +77,19 @@ describe('a replacement', () => {
     expect(order.run.summaries).toContain('00000000 joins the chain');
   });
 
+  test.each<[string, object]>([
+    ['replaceKit', {}],
+    ['resolveProblem', { decision: 'replace' }],
+  ])('that the service made a redraw of itself is in nobody’s record of %s', async (name, more) => {
+    const order = await life(lost, {}, { replaceKitOrder: { snapshot: redraw(['ordered']) } });
+    const command = { orderId, by: 'nurse-7', ...more };
+    const { timeline } = stateIn(await order.update(name, command));
+    expect(timeline.filter(({ by }) => by !== undefined)).toEqual([]);
+    expect(order.run.shown.details).toContain('**the service has redrawn the kit: no other was ordered**');
+    // Sent again, it has no other answer.
+    expect(await order.update(name, command)).toMatchObject({ value: { orderId: newId } });
+  });
+
   test('that the service made a redraw of itself is none of ours', async () => {
     const order = await life(shipped, {}, { replaceKitOrder: { snapshot: redraw(['ordered'], numbered(2)) } });
     await order.report(lost, { transaction: transactionOf({ id: orderId, origin: 'initial' }) });
