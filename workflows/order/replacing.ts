@@ -179,8 +179,8 @@ export async function replaceKit(run: KitOrderRun, orderId: string): Promise<voi
 
 /**
  * A run that was reset, or that follows a terminated one, has lost its reservations. Our own passthrough still numbers the replacements:
- * the next one that belongs to no reservation was ordered for this order. If passthrough is not echoed, it is the next order that begins
- * another transaction, since nothing but our own replacement leads one to the chain.
+ * the next one that belongs to no reservation was ordered for this order. If passthrough is not echoed, it is the next order that is not
+ * known as a redraw, since nothing but our own replacement leads another one to the chain.
  */
 function recogniseLost(chain: Chain, order: ChainOrder): void {
   if (replacementOf(chain, order.orderId) !== undefined) return;
@@ -188,21 +188,17 @@ function recogniseLost(chain: Chain, order: ChainOrder): void {
   const isOwned = ({ orderId }: ChainOrder, n?: number) =>
     chain.replacements.some((replacement) => replacement.n === n || replacement.orderId === orderId);
   const orders = ordersOf(chain);
+  const isRedraw = (other: ChainOrder) =>
+    orders.slice(0, orders.indexOf(other)).some((earlier) => isRedrawOf(other, earlier));
   const later = orders.slice(orders.indexOf(order) + 1).map((other) => ({ other, n: numberIn(chain, other) }));
   const unowned = later.filter(({ other, n }) => !isOwned(other, n));
   const numbered = unowned.filter(({ n = 0 }) => n > own).toSorted((a, b) => (a.n ?? 0) - (b.n ?? 0));
-  const lost = numbered[0] ?? unowned.find(({ other, n }) => n === undefined && beginsTransaction(orders, other));
+  const lost = numbered[0] ?? unowned.find(({ other, n }) => n === undefined && !isRedraw(other));
   if (!lost) return;
   const { orderId, greatest } = lost.other;
   const { n = highestNumber(chain) + 1 } = lost;
   const claimedAt = greatest.createdAt ?? iso(Date.now());
   chain.replacements.push({ replaces: order.orderId, atEventId: lastEventId(order), n, claimedAt, orderId });
-}
-
-function beginsTransaction(orders: readonly ChainOrder[], order: ChainOrder): boolean {
-  const { transaction } = order.greatest;
-  const before = orders.slice(0, orders.indexOf(order)).map(({ greatest }) => greatest.transaction);
-  return transaction !== undefined && before.every((each) => each !== undefined && each.id !== transaction.id);
 }
 
 /** The number of an order of ours within its chain: the first is 1. */
@@ -308,7 +304,8 @@ function reserveReplacement({ chain, followsBrokenRunSince: triedAt }: KitOrderR
     replaces: order.orderId,
     atEventId: lastEventId(order),
     n: highestNumber(chain) + 1,
-    claimedAt: iso(Date.now()),
+    // What a broken run had sent may be as old as the order.
+    claimedAt: (triedAt !== undefined && order.greatest.createdAt) || iso(Date.now()),
     ...(triedAt !== undefined && { triedAt }),
   };
   chain.replacements.push(reservation);

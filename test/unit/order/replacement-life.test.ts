@@ -212,8 +212,11 @@ describe('a replacement', () => {
 
   test('that a run ended from outside may have sent is waited and searched for before another is sent', async () => {
     const requestedAfter = async (more: object) => {
-      const readChain = reading({ snapshots: [shownAt(lost)], ...more });
-      const order = await begun(shownAt(lost), { readChain, readOrder: shownAt(lost), replaceKitOrder: replaced });
+      const answers = { readOrder: shownAt(lost), replaceKitOrder: replaced, after: 200 };
+      const order = await begun(shownAt(lost), {
+        readChain: reading({ snapshots: [shownAt(lost)], ...more }),
+        ...answers,
+      });
       await order.update('replaceKit', { orderId });
       const atOnce = order.callsOf('replaceKitOrder').length;
       await order.until(0.02);
@@ -222,24 +225,25 @@ describe('a replacement', () => {
     const { result: previous } = await (await life(['ordered'], { giveUpAfter: '5d' })).until(1000);
     for (const more of [{}, { previous }]) {
       const broken = { ...more, followsBrokenRun: true };
-      expect(await requestedAfter(broken)).toMatchObject({ atOnce: 0, asked: [{ n: 2, triedBefore: true }] });
-      expect(await requestedAfter(more)).toMatchObject({ atOnce: 1, asked: [{ n: 2, triedBefore: false }] });
+      const [sinceOrder, sinceNow] = ['2024-03-01T10:00:00.000Z', '2024-03-09T18:00:00.000Z'];
+      expect(await requestedAfter(broken)).toMatchObject({
+        ...{ atOnce: 0, asked: [{ n: 2, triedBefore: true, claimedAt: sinceOrder }] },
+      });
+      expect(await requestedAfter(more)).toMatchObject({
+        ...{ atOnce: 1, asked: [{ n: 2, triedBefore: false, claimedAt: sinceNow }] },
+      });
     }
   });
 
-  test('that an earlier run lost is recognised without its number, too, if it begins another transaction', async () => {
-    const own = (id: string) => ({ ...transactionOf({ id, origin: 'initial' }), id: `transaction-${id}` });
-    const order = await life(
-      lost,
-      {},
-      { replaceKitOrder: replaced },
-      { snapshot: shownAt(lost, { transaction: own(orderId) }) },
-    );
-    const joined = kitOf(newId, lost, {
-      userId: 'user-1',
-      createdAt: '2024-03-02T10:00:00.000Z',
-      transaction: own(newId),
-    });
+  const own = (id: string) => ({ ...transactionOf({ id, origin: 'initial' }), id: `transaction-${id}` });
+
+  test.each([
+    ['begins another transaction', { transaction: own(orderId) }, { transaction: own(newId) }],
+    ['shows no transaction', { transaction: own(orderId) }, {}],
+    ['shows one, and the first order none', {}, { transaction: own(newId) }],
+  ])('that an earlier run lost is recognised without its number, too, if it %s', async (_how, first, second) => {
+    const order = await life(lost, {}, { replaceKitOrder: replaced }, { snapshot: shownAt(lost, first) });
+    const joined = kitOf(newId, lost, { userId: 'user-1', createdAt: '2024-03-02T10:00:00.000Z', ...second });
     await order.signal('orderChanged', joined);
     const { chain } = stateIn(await order.update('replaceKit', { orderId }));
     expect(order.callsOf('replaceKitOrder')).toEqual([]);
