@@ -4,6 +4,7 @@ import * as messages from '../../protocol/appointment/messages.js';
 import { canonicalId, bookAppointmentId, isAddressable } from '../../protocol/ids.js';
 import { noticeUnreadable, openRun, runLoop, acceptCancellation, workThrough } from '../entity/loop.js';
 import { settlePolicyOrKeep } from '../entity/policy.js';
+import { askForRead } from '../entity/polling.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { type AppointmentRun, openAppointment, learnFromWebhook, acceptRequest } from './appointment.js';
 import {
@@ -60,6 +61,7 @@ function loopOf(run: AppointmentRun) {
     state: appointment,
     attention: { raise, clear },
     act: () => act(run),
+    readDropped: () => askForRead(appointment),
     isOver: () => appointment.ending !== undefined,
     announceEnd: () => announceEnd(appointment, Date.now()),
     nextMoment: () => deadlinesOf(appointment)[0],

@@ -18,3 +18,8 @@ export function recordNoAnswer(of: Polled, now: number): void {
   answered(of, false, now);
   of.unanswered = true;
 }
+
+/** What came in asks for one read, however long the service has been silent. */
+export function askForRead(of: Polled & { unclear: boolean }): void {
+  Object.assign(of, { unclear: true, unanswered: false, silentReads: 0 });
+}

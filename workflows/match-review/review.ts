@@ -17,7 +17,7 @@ import { note } from '../entity/journal.js';
 import type { Cancellable, EntityRun } from '../entity/loop.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
-import { answered, recordNoAnswer, type Polled } from '../entity/polling.js';
+import { answered, askForRead, recordNoAnswer, type Polled } from '../entity/polling.js';
 import { minute } from '../entity/spans.js';
 import { carriedOn, firstVersion } from '../entity/versions.js';
 
@@ -121,11 +121,6 @@ export function learnFromWebhook(review: Review, report: MatchReviewReport): voi
   if (!reported || rankOf(report.status) >= rankOf(reported.status)) review.reported = report;
   review.received += 1;
   askForRead(review);
-}
-
-/** What came in asks for one read, however long the service has been silent. */
-export function askForRead(review: Review): void {
-  Object.assign(review, { unclear: true, unanswered: false, silentReads: 0 });
 }
 
 /** How long reads have to show that a review is back before that is believed: right after a decision a read may be older than it. */

@@ -5,19 +5,12 @@ import * as messages from '../../protocol/match-review/messages.js';
 import { refuse } from '../entity/commands.js';
 import { noticeUnreadable, openRun, runLoop, acceptCancellation, workThrough } from '../entity/loop.js';
 import { choosePolicy, settlePolicyOrKeep } from '../entity/policy.js';
+import { askForRead } from '../entity/polling.js';
 import { announceEnd, clear, raise } from './announcements.js';
 import { decide, validate } from './commands.js';
 import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readReport } from './reading.js';
-import {
-  abandon,
-  askForRead,
-  followAgain,
-  learnFromWebhook,
-  mayContradict,
-  type MatchReviewRun,
-  openReview,
-} from './review.js';
+import { abandon, followAgain, learnFromWebhook, mayContradict, type MatchReviewRun, openReview } from './review.js';
 import { publish, resultOf, stateOf } from './view.js';
 
 /**
@@ -57,6 +50,7 @@ function loopOf(run: MatchReviewRun) {
     state: review,
     attention: { raise, clear },
     act: () => act(run),
+    readDropped: () => askForRead(review),
     isOver: () => review.ending !== undefined && review.order === undefined && !mayContradict(review),
     announceEnd: () => announceEnd(review, Date.now()),
     nextMoment: () => deadlinesOf(review)[0],

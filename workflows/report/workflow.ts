@@ -39,6 +39,10 @@ function loopOf(run: ReportRun) {
       await handlePassedDeadlines(run);
       publish(job);
     },
+    // As one that was not read since long ago: it is due.
+    readDropped: () => {
+      Object.assign(job, { lookedAt: 0, silentReads: 0 });
+    },
     isOver: () => outcomeOf(job) !== undefined,
     announceEnd: () => announceEnd(job, Date.now()),
     nextMoment: () => nextMoment(job),

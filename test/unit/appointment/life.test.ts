@@ -362,6 +362,13 @@ test('that is cancelled gives the appointment up; what is requested after that i
   expect(appointment.run.end).not.toHaveProperty('input.carried.ending');
 });
 
+test('an appointment whose signal could not be decrypted is read at once, however long the service has been silent', async () => {
+  const appointment = await (await life(reading(snapshot(['pending'])))).given({ readAppointment: unavailable }, 5);
+  const { length } = readsOf(appointment);
+  await appointment.signal('unreadable');
+  expect(readsOf(appointment).slice(length)).toEqual([5 * 3600]);
+});
+
 test('that is cancelled and requested at once is requested', async () => {
   const appointment = await life(reading(confirmed), {}, true, { readAppointment: silent });
   await appointment.signal('appointmentChanged', { ...confirmed, events: [] });

@@ -244,6 +244,14 @@ describe('what is there already', () => {
   });
 });
 
+test('a review whose signal could not be decrypted is read at once, and again within minutes if the service is silent', async () => {
+  const review = await life(item(), { readMatchReview: unavailable });
+  await review.signal('unreadable');
+  await review.given({ readMatchReview: shown(withStaff) }, 0.1);
+  expect(readsOf(review)).toEqual([0, 120]);
+  expect(await stateOf(review)).toMatchObject({ phase: 'with_service', attention: [{ reason: 'unreadable_signal' }] });
+});
+
 test('a result that turns out to be critical does not wait until the receiver is tried again', async () => {
   const triedAt: number[] = [];
   const notify = (now: number) => {

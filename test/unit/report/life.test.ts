@@ -282,3 +282,13 @@ describe('a hand-over', () => {
     expect(job.events.slice(1)).toEqual(['0h report.completed', '0h completed']);
   });
 });
+
+test('a job whose signal could not be decrypted is read at once, and again within minutes if the service is silent', async () => {
+  const job = await (await life(unavailable)).until(10);
+  const { length } = readsOf(job);
+  await job.signal('unreadable');
+  await job.until(10.01);
+  await job.given({ readParsingJob: snapshot('completed', { counts }) }, 11);
+  expect(readsOf(job).slice(length)).toEqual([10, 10.067]);
+  expect(job.events.at(-1)).toBe('10.067h completed');
+});
