@@ -110,21 +110,24 @@ export class CommandLine {
    * @param goesOn that line: what may still happen, and which command ends or shows it
    */
   async send(goesOn: string, work: (call: Call) => Promise<void>, patience?: Patience): Promise<void> {
+    let interrupted: Interrupted | undefined;
     let sentence = 'Nothing was sent';
     let stop = (): void => undefined;
-    const interrupted = new Promise<never>((_resolve, reject) => {
+    const interruption = new Promise<never>((_resolve, reject) => {
       stop = this.terminal.onInterrupt(() => {
-        this.progress.end();
-        reject(new Interrupted(sentence));
+        this.progress.leave();
+        reject((interrupted = new Interrupted(sentence)));
       });
     });
+    // After an interrupt it keeps listening: npm passes Ctrl-C on, too, which must not end the process before the line is written.
+    const stopUnlessInterrupted = (): void => void (interrupted ?? stop());
     const sending = this.run(async (call) => {
+      if (interrupted) throw interrupted;
       sentence = goesOn;
       // What is interrupted after its answer has nothing to add.
-      await work(call).finally(stop);
+      await work(call).finally(stopUnlessInterrupted);
     }, patience);
-    // After an interrupt it keeps listening: npm passes Ctrl-C on, too, which must not end the process before the line is written.
-    await Promise.race([sending.finally(stop), interrupted]);
+    await Promise.race([sending.finally(stopUnlessInterrupted), interruption]);
   }
 
   /** Prints each state that differs from the one before, one per line, until what is watched has ended. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { NotConfirmed } from './failures.js';
+import { Interrupted, NotConfirmed } from './failures.js';
 
 /** The program's input and output. */
 export interface Terminal {
@@ -49,6 +49,7 @@ export const processTerminal: Terminal = {
     const lines = createInterface({ input: process.stdin, output: hidden ? nowhere : process.stderr, terminal: true });
     // Ctrl-C and Ctrl-D at a question end the command; readline would only stop asking.
     const ended = new Promise<never>((_resolve, reject) => {
+      lines.once('SIGINT', () => reject(new Interrupted('Nothing was sent')));
       lines.once('close', () => reject(new NotConfirmed('The question was not answered: nothing was sent')));
     });
     try {
@@ -65,6 +66,8 @@ export const processTerminal: Terminal = {
 };
 
 const clearLine = '\r\u001B[2K';
+/** A line that is longer than the terminal is wide stays one line, which can be cleared. */
+const [noWrap, wrap] = ['\u001B[?7l', '\u001B[?7h'];
 const beatMs = 1_000;
 
 /** One line on standard error with the progress and the seconds it takes; only on a terminal. */
@@ -93,14 +96,24 @@ export class Progress {
 
   /** Takes the line away. */
   end(): void {
+    this.endWith(clearLine);
+  }
+
+  /** Lets the line stay, which says how far the work has come, and shows no other. */
+  leave(): void {
+    this.endWith('\n');
+    this.say = () => undefined;
+  }
+
+  private endWith(text: string): void {
     if (this.timer === undefined) return;
     clearInterval(this.timer);
     this.timer = undefined;
-    this.terminal.err(clearLine);
+    this.terminal.err(text);
   }
 
   private show(): void {
     const seconds = Math.round((Date.now() - this.begunAt) / 1000);
-    this.terminal.err(`${clearLine}${this.text}… ${seconds} s`);
+    this.terminal.err(`${clearLine}${noWrap}${this.text}… ${seconds} s${wrap}`);
   }
 }

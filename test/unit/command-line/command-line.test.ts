@@ -6,6 +6,8 @@ import { LabOperations } from '../../../client/lab-operations.js';
 import { RecordedTerminal } from './recording-terminal.js';
 
 const clearLine = '\r\u001B[2K';
+/** So a line that is longer than the terminal is wide stays one line. */
+const [noWrap, wrap] = ['\u001B[?7l', '\u001B[?7h'];
 
 /** A command line whose connection is made when it is first used, which here is never. */
 function onTerminal(isWatched: boolean, options: Partial<GlobalOptions> = {}, hasWorker = true) {
@@ -45,9 +47,13 @@ describe('progress', () => {
       commandLine.note('Look again.');
     });
     expect(terminal.stdout).toBe('Placed.\n');
-    const written = terminal.stderr.replaceAll(clearLine, '<clear>').replaceAll(/ \d+ s\b/g, '');
+    const written = terminal.stderr
+      .replaceAll(clearLine, '<clear>')
+      .replaceAll(noWrap, '[')
+      .replaceAll(wrap, ']')
+      .replaceAll(/ \d+ s\b/g, '');
     expect(written).toBe(
-      '<clear>connecting…<clear>waiting for the answer…<clear>placing…|answer|<clear><clear>looking…<clear>Look again.\n',
+      '<clear>[connecting…]<clear>[waiting for the answer…]<clear>[placing…]|answer|<clear><clear>[looking…]<clear>Look again.\n',
     );
   });
 

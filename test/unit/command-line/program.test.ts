@@ -259,7 +259,8 @@ describe('Ctrl-C', () => {
     const lab = new Proxy({}, { get: (_target, name) => (name === 'then' ? undefined : area) });
     const { stderr, ...ran } = await labops(line, terminal, () => Promise.resolve(lab as LabOperations));
     end(new Error('The process would have ended'));
-    return { ...ran, stderr: stderr.slice(stderr.lastIndexOf('\r\u001B[2K') + 5) };
+    const [, progress = '', said = ''] = /^([^\n]*)\n([^]*)$/.exec(stderr) ?? [];
+    return { ...ran, progress, stderr: said };
   }
 
   const place = '--org-id o --team-id t --environment sandbox';
@@ -346,13 +347,24 @@ describe('Ctrl-C', () => {
     expect(others.toSorted()).toEqual(reading.toSorted());
   });
 
-  test('before anything was sent says so, and after the answer nothing', async () => {
-    const terminal = new RecordedTerminal();
-    const early = labops('orders cancel order-1', terminal, () => {
-      setImmediate(() => terminal.interrupt());
-      return new Promise(() => undefined);
+  test('leaves the line that says how far the command has come', async () => {
+    expect((await interrupted('orders adopt --file csv')).progress).toMatch(/adopting: 0 of 3, 0 not adopted… 0 s\S*$/);
+  });
+
+  test('before anything was sent says so, and nothing is sent or shown any more', async () => {
+    const terminal = new RecordedTerminal({ isWatched: true });
+    let came = (_what: string): void => undefined;
+    const next = new Promise((resolve) => (came = resolve));
+    const ran = labops('orders cancel order-1', terminal, async () => {
+      terminal.interrupt();
+      return { orders: { getHandle: () => came('sent') }, close: async () => came('closed') } as never;
     });
-    expect(await early).toMatchObject({ code: 130, stderr: 'Interrupted: Nothing was sent.\n' });
+    expect(await next).toBe('closed');
+    expect((await ran).code).toBe(130);
+    expect(terminal.stderr).toMatch(/connecting… 0 s\S*\nInterrupted: Nothing was sent\.\n$/);
+  });
+
+  test('after the answer says nothing', async () => {
     const lab = {
       notifications: { resend: () => Promise.resolve({ undelivered: [] }) },
       close: () => Promise.resolve(expect(answered.interrupted.size).toBe(0)),
