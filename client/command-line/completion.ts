@@ -24,31 +24,33 @@ function nodesOf(command: Command, path = ''): Node[] {
   return [{ path, command }, ...below];
 }
 
-function optionsOf({ command }: Node, program: Command): readonly Option[] {
-  return command === program ? program.options : [...command.options, ...program.options];
+/** Its own, and those of the program that it takes. */
+function optionsOf({ command }: Node): readonly Option[] {
+  return [...command.options, ...command.createHelp().visibleGlobalOptions(command)];
 }
 
-function wordsOf(node: Node, program: Command): string[] {
+function wordsOf(node: Node): string[] {
   const { commands, registeredArguments } = node.command;
   return [
     ...commands.map((each) => each.name()),
     ...registeredArguments.flatMap(({ argChoices = [] }) => argChoices),
-    ...optionsOf(node, program).map(({ long }) => long ?? ''),
+    ...optionsOf(node).map(({ long }) => long ?? ''),
   ];
 }
 
 /** zsh understands it with its own bashcompinit. */
 function bash(program: Command, shell: 'bash' | 'zsh'): string {
   const nodes = nodesOf(program);
-  const choices = nodes.flatMap((node) =>
-    optionsOf(node, program).flatMap(({ long, short, argChoices = [] }) =>
-      argChoices.length === 0
-        ? []
-        : [
-            `    '${node.path} ${long}'${short === undefined ? '' : `|'${node.path} ${short}'`}) words='${argChoices.join(' ')}' ;;`,
-          ],
-    ),
+  const options = nodes.flatMap((node) => optionsOf(node).map((option) => ({ path: node.path, option })));
+  const choices = options.flatMap(({ path, option: { long, short, argChoices = [] } }) =>
+    argChoices.length === 0
+      ? []
+      : [
+          `    '${path} ${long}'${short === undefined ? '' : `|'${path} ${short}'`}) words='${argChoices.join(' ')}' ;;`,
+        ],
   );
+  // Any other value is the user's own, or a file.
+  const others = options.flatMap(({ option: { long, required } }) => (required ? [`*' ${long}'`] : []));
   return `${shell === 'zsh' ? 'autoload -Uz compinit bashcompinit && compinit && bashcompinit\n' : ''}_labops() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" path='' words='' word
   for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do
@@ -59,9 +61,9 @@ function bash(program: Command, shell: 'bash' | 'zsh'): string {
   path="\${path% }"
   case "$path $prev" in
 ${choices.join('\n')}
-    *' '*-file|*' --file') return ;;
+    ${[...new Set(others)].join('|')}) return ;;
     *) case "$path" in
-${nodes.map((node) => `      '${node.path}') words='${wordsOf(node, program).join(' ')}' ;;`).join('\n')}
+${nodes.map((node) => `      '${node.path}') words='${wordsOf(node).join(' ')}' ;;`).join('\n')}
     esac ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$cur"))

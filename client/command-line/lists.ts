@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import {
   appointmentAttention,
   linkAttention,
@@ -83,11 +83,9 @@ export function addFilterOptions(
   { what, example, phases, attention }: KnownValues<string, string>,
 ): Command {
   return command
-    .option('--phase <phase>', `only ${what} in this phase, such as ${example}`, oneOf('phase', phases))
-    .option(
-      '--attention [reason]',
-      `only ${what} that need attention, for one reason or any`,
-      oneOf('reason', attention),
+    .addOption(oneOf('phase', phases, '--phase <phase>', `only ${what} in this phase, such as ${example}`))
+    .addOption(
+      oneOf('reason', attention, '--attention [reason]', `only ${what} that need attention, for one reason or any`),
     )
     .option('--user <user-id>', `only this user's ${what} (the lab service's id)`);
 }
@@ -115,7 +113,7 @@ export function listCommand<Phase extends string, Reason extends string, Summary
         for await (const each of list(lab, filterOf(options), { page })) found.push(each);
         const answer = { [what]: found, ...(next !== undefined && { next }) } as unknown as Answer;
         commandLine.print(answer, () => (found.length === 0 ? `No ${what}.` : text(found)), found);
-        if (next !== undefined) commandLine.note(`There may be more ${what}: raise --limit, or add --after ${next}.`);
+        if (next !== undefined) commandLine.note(`There may be more ${what}: raise --limit, or add --after ${next}`);
       });
     });
 }
@@ -135,10 +133,11 @@ export function filterOf<Phase extends string, Reason extends string>({
   return { ...(isEmpty ? { all: true } : conditions), ...(ended === true && { ended }) };
 }
 
-function oneOf(what: string, known: object): (text: string) => string {
-  return (text) => {
+function oneOf(what: string, known: object, flags: string, description: string): Option {
+  const names = Object.keys(known);
+  return new Option(flags, description).choices(names).argParser((text: string) => {
     const given = name(text);
-    if (Object.hasOwn(known, given)) return given;
-    throw new InvalidArgumentError(`Unknown ${what} ${given}. Known ${what}s: ${Object.keys(known).join(', ')}.`);
-  };
+    if (names.includes(given)) return given;
+    throw new InvalidArgumentError(`Unknown ${what} ${given}. Known ${what}s: ${names.join(', ')}.`);
+  });
 }

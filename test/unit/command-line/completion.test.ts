@@ -2,11 +2,13 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { run } from '../../../client/command-line/program.js';
+import { workerCommands } from '../../../workers/commands.js';
 import { RecordedTerminal } from './recording-terminal.js';
 
 async function completion(shell: string): Promise<string> {
   const terminal = new RecordedTerminal();
-  expect(await run(['completion', shell], terminal, () => Promise.reject(new Error('it connected')))).toBe(0);
+  const connect = () => Promise.reject(new Error('it connected'));
+  expect(await run(['completion', shell], terminal, connect, workerCommands)).toBe(0);
   return terminal.stdout;
 }
 
@@ -30,6 +32,12 @@ test.each([
   ['labops webhooks list --environment s', ['sandbox']],
   ['labops completion f', ['fish']],
   ['labops orders place --file ', []],
+  ['labops orders list --phase aw', ['awaiting_registration']],
+  ['labops orders list --attention cri', ['critical_result']],
+  ['labops orders list --user ', []],
+  ['labops --timeout ', []],
+  ['labops doctor --', ['--output']],
+  ['labops service sites --r', ['--radius']],
 ])('bash completes `%s`', async (line, words) => expect(await offered(line)).toEqual(words));
 
 test('fish gets every command with its description, each quoted', async () => {
