@@ -27,7 +27,7 @@ export class RejectedEventNotFound extends Error {
   override readonly name = 'RejectedEventNotFound';
 
   constructor(id: string) {
-    super(`There is no rejected event ${id}: list them to see which there are.`);
+    super(`There is no rejected event ${id}`);
   }
 }
 

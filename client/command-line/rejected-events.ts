@@ -48,7 +48,7 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
         const page = await lab.rejectedEvents.listPage({ ...filterOf(filter), state, limit });
         const inWords = () => sections(eventTable(page.events), facts([['Waiting in total', page.waiting]]));
         commandLine.print(page, inWords, page.events);
-        if (page.next !== undefined) commandLine.note(`There may be more: --before ${page.next}.`);
+        if (page.next !== undefined) commandLine.note(`There may be more: --before ${page.next}`);
       }),
     );
   filtered(rejected.command('replay [event-id]'))
@@ -68,7 +68,7 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
           });
           commandLine.print(result, () => replayText(result));
           if (result.next !== undefined)
-            commandLine.note(`The limit was reached: continue with --before ${result.next}.`);
+            commandLine.note(`The limit was reached: continue with --before ${result.next}`);
         },
         'endless',
       );

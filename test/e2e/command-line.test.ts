@@ -158,7 +158,7 @@ describe('an order', () => {
     expect(await list('--attention')).toEqual({ orders: [] });
     // The tests before have left some.
     expect((await run('orders', 'list', '--limit', '1')).stderr).toMatch(
-      /^There may be more orders: raise --limit, or add --after [\w-]+\.\n$/,
+      /^There may be more orders: raise --limit, or add --after [\w-]+\n$/,
     );
   });
 
