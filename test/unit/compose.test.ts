@@ -127,8 +127,13 @@ test('Prometheus scrapes every program that shows metrics, at its port, and read
   const showing = services.filter(([, { environment }]) => environment?.['METRICS_PORT'] !== undefined);
   const targets = scraping.scrape_configs.flatMap((job) => job.static_configs.flatMap((each) => each.targets));
   expect(targets).toEqual(showing.map(([name, { environment }]) => `${name}:${environment?.['METRICS_PORT']}`));
-  const mounted = (compose.services['prometheus']?.configs ?? []).map(({ target }) => target);
-  expect(mounted).toEqual(expect.arrayContaining(scraping.rule_files.map((file) => `/etc/prometheus/${file}`)));
+  const mounted = (compose.services['prometheus']?.configs ?? []).map(({ source, target }) => [
+    target,
+    join(projectFolder, compose.configs[source]?.file ?? 'no file'),
+  ]);
+  // They stand at the same place beside the file that is mounted, so it can be used as it is.
+  const rules = scraping.rule_files.map((name) => [`/etc/prometheus/${name}`, join(projectFolder, file, '..', name)]);
+  expect(mounted).toEqual(expect.arrayContaining(rules));
 });
 
 const ours = services.filter(([, { image }]) => image.startsWith('lab-operations-'));
