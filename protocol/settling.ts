@@ -3,11 +3,11 @@ export const usualSettling = 35_000;
 
 /**
  * How long a creation whose answer was lost is left alone before the search for what it made, in milliseconds: one and a
- * half times its timeout, because the service may still be working. The factor is workflow code for reports and appointments, so no
- * release changes it: one that needs another makes it a setting, as `creationSettling` of an order is.
+ * half times its timeout, and no less than the service usually needs, which does not know the timeout. This is workflow code for reports
+ * and appointments, so no release changes it: one that needs another makes it a setting, as `creationSettling` of an order is.
  */
 export function settlingAfter(creationTimeout: number): number {
-  return creationTimeout * 1.5;
+  return Math.max(creationTimeout * 1.5, usualSettling);
 }
 
 /** Milliseconds after which a request to delete a user is given up. The service may go on with it. */

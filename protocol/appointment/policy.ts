@@ -50,7 +50,7 @@ export const appointmentSettings = {
   longestPoll: poll('12h'),
   /**
    * How long one call that books or moves may take, 1 second to 2 minutes. After a lost answer half as long again is
-   * waited before anything is tried again. Default 30 seconds: a booking waits up to 10 for the provider.
+   * waited, at least 35 seconds in all, before anything is tried again. Default 30 seconds: a booking waits up to 10 for the provider.
    */
   bookingTimeout: duration('30s', { least: '1s', most: '2m' }),
   /** How long a notification may stay undelivered before attention is raised. Default 3 days. */

@@ -107,7 +107,7 @@ export const orderSettings = {
   creationTimeout: duration('30s', { least: '1s', most: '5m' }),
   /**
    * How long after a lost answer the search for its order waits, from `creationTimeout` to 10 minutes. Default one and
-   * a half times `creationTimeout`: the service may still be working, and then its list of orders must show the order.
+   * a half times `creationTimeout`, at least 35 seconds: the service may still be working, and then its list of orders must show the order.
    * Set it longer if that list is an index that lags: an order that the search misses is ordered a second time.
    */
   creationSettling: following('creationTimeout', settlingAfter, { most: '10m' }),

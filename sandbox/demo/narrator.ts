@@ -46,7 +46,11 @@ export class Calendar {
 }
 
 /** The local sandbox answers in milliseconds: after a lost answer nobody has to wait for as long as by default. */
-const networkTime = { creationTimeout: '2s', notificationDeadline: '1m' } as const satisfies OrderPolicy;
+const networkTime = {
+  creationTimeout: '2s',
+  creationSettling: '3s',
+  notificationDeadline: '1m',
+} as const satisfies OrderPolicy;
 
 /** Settings that are not spans of time. No story counts in business days. */
 const unmeasured = /^(on[A-Z]\w*|replacementLimit|holidays|utcOffset)$/;

@@ -160,7 +160,7 @@ test('an invented order as the result of an activity counts as a lost answer if 
   const reference = `forged-${randomUUID()}`;
   const action = { kind: 'delay', delayMs: 3_000, phase: 'before_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action });
-  const policy = { creationTimeout: '5 seconds' } as const;
+  const policy = { creationTimeout: '5 seconds', creationSettling: '8s' } as const;
   const placed = await lab.labs.orders.place(kitFor(await lab.newUser(), reference, policy));
   const { workflowService } = lab.rig.client.connection;
   const execution = { workflowId: placeKitOrderId(reference) };

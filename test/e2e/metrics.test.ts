@@ -66,7 +66,7 @@ async function probe(program: StartedProcess, path: string): Promise<{ status: n
 async function letHappen(): Promise<Placed> {
   const down = { kind: 'answer', status: 503, body: { detail: 'Down for maintenance' } } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: down });
-  const placed = await lab.place({ creationTimeout: '15s' });
+  const placed = await lab.place({ creationTimeout: '15s', creationSettling: '20s' });
   for (const status of ['transit_customer', 'lost']) await lab.sandbox.move(placed.orderId, status);
   await expect.poll(async () => (await placed.handle.state()).attention.length, patience).toBe(1);
   await lab.rig.client.workflow.start('unheardOf', { workflowId: 'unheard-of', taskQueue: lab.rig.taskQueue });

@@ -12,7 +12,11 @@ test('a lost answer makes one kit, a replacement joins its chain, the results co
   const dropped = { kind: 'drop_response' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: dropped });
   // So short that an attempt after a lost answer comes soon.
-  const { handle, orderId, userId, reference } = await lab.place({ creationTimeout: '8s', onLost: 'replace' });
+  const { handle, orderId, userId, reference } = await lab.place({
+    creationTimeout: '8s',
+    creationSettling: '12s',
+    onLost: 'replace',
+  });
   expect((await lab.ordersOf(userId)).map(({ order }) => order.id)).toEqual([orderId]);
   expect(await lab.creations()).toBe(1);
   await expect.poll(async () => (await handle.state()).reference, patience).toBe(reference);

@@ -91,7 +91,7 @@ describe('a refusal that quotes a person', () => {
 
   test('the caller alone reads the refusals of a registration, a cancellation and a replacement', async () => {
     // A replacement is not retried before an earlier attempt must have ended.
-    const { handle, orderId } = await lab.place({ creationTimeout: '1s' });
+    const { handle, orderId } = await lab.place({ creationTimeout: '1s', creationSettling: '2s' });
     const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
     await refusedEvery('/v3/order/testkit/register', () => handle.register(registration(sampleId ?? '')));
     await refusedEvery('/v3/order/*/cancel', () => handle.cancel());

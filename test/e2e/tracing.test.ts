@@ -61,7 +61,7 @@ const creationPath = 'POST /v3/order/testkit';
 test('a trace leads from the client’s call through the activity to the call of the service', async () => {
   const down = { kind: 'answer', status: 503, body: { detail: 'Down, says Testperson' } } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action: down });
-  const order = kitFor(await lab.newUser(), reference, { creationTimeout: '15s' });
+  const order = kitFor(await lab.newUser(), reference, { creationTimeout: '15s', creationSettling: '20s' });
   const baggage = propagation.createBaggage({ user: { value: 'Testperson' } });
   handle = await context.with(propagation.setBaggage(context.active(), baggage), () => labs.orders.place(order));
   orderId = await handle.orderId();

@@ -74,7 +74,10 @@ describe('running work', () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const down = { kind: 'answer', status: 503 } as const;
     await stage.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', action: down });
-    const input = await stage.input({ userId: leavingUser.userId, policy: { creationTimeout: '5s' } });
+    const input = await stage.input({
+      userId: leavingUser.userId,
+      policy: { creationTimeout: '5s', creationSettling: '8s' },
+    });
     await stage.product.orders.place(input);
     await listed(leavingUser, 'placeKitOrder');
     const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
@@ -86,7 +89,10 @@ describe('running work', () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const down = { kind: 'answer', status: 503 } as const;
     await stage.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', action: down });
-    const input = await stage.input({ userId: leavingUser.userId, policy: { creationTimeout: '5s' } });
+    const input = await stage.input({
+      userId: leavingUser.userId,
+      policy: { creationTimeout: '5s', creationSettling: '8s' },
+    });
     const workflowId = placeKitOrderId(input.reference);
     await stage.temporal.workflow.start(placeKitOrderName, { workflowId, taskQueue, args: [input] });
     await listed(leavingUser, 'placeKitOrder');

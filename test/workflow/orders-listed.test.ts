@@ -83,7 +83,7 @@ describe('a reference', () => {
   test('whose placement is terminated during a creation, and placed again at once, waits for that: one kit', async () => {
     const slow = { kind: 'delay', phase: 'before_work', delayMs: 2_500 } as const;
     await stage.sandbox.addFault({ method: 'POST', path: createPath, times: 1, action: slow });
-    const input = await stage.input({ policy: { creationTimeout: '2s' } });
+    const input = await stage.input({ policy: { creationTimeout: '2s', creationSettling: '3s' } });
     await stage.product.orders.place(input);
     await stage.expectRequests('POST', createPath);
     const workflowId = placeKitOrderId(input.reference);

@@ -86,7 +86,9 @@ export const orders: readonly Story[] = [
     await stage.sandbox.addFault(lost);
     const { user } = await stage.sandbox.createUser();
     const reference = `recorded-${user.user_id}`;
-    const handle = await stage.labs.orders.place(kitFor(user.user_id, reference, { creationTimeout: '1s' }));
+    const handle = await stage.labs.orders.place(
+      kitFor(user.user_id, reference, { creationTimeout: '1s', creationSettling: '2s' }),
+    );
     while ((await stage.sandbox.orders()).every(({ order }) => order.user_id !== user.user_id)) await sleep(50);
     await stage.sandbox.removeFaults();
     await handle.cancel();

@@ -28,7 +28,8 @@ test.each([
 });
 
 test.each([
-  [{ creationTimeout: '4s' }, 6_000],
+  [{ creationTimeout: '40s' }, 60_000],
+  [{ creationTimeout: '4s' }, 35_000],
   [{ creationTimeout: '4s', creationSettling: '4s' }, 4_000],
   [{ creationSettling: '3m' }, 180_000],
   [{ creationTimeout: '5m', creationSettling: '10m' }, 600_000],

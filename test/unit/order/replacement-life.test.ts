@@ -49,13 +49,13 @@ describe('a replacement', () => {
 
   test('is asked for with all that the service has to know', async () => {
     const more = { labTestId: 'test-1', labAccountId: 'account-1' };
-    const order = await life(lost, { creationTimeout: '20s' }, { replaceKitOrder: replaced }, more);
+    const order = await life(lost, { creationTimeout: '40s' }, { replaceKitOrder: replaced }, more);
     await order.update('replaceKit', { orderId });
     expect(order.argumentsOf('replaceKitOrder')).toEqual([
       {
         ...{ failedOrderId: orderId, decidedOn: { eventId: 4 }, rootOrderId: orderId, reference: 'ref-1', n: 2 },
         ...{ chain: [orderId], claimedAt: '2024-03-01T10:00:00.000Z', triedBefore: false, ...more },
-        ...{ creationTimeout: 20_000, creationSettling: 30_000 },
+        ...{ creationTimeout: 40_000, creationSettling: 60_000 },
       },
     ]);
     expect(order.run.summaries).toContain('replacement 1');
