@@ -216,7 +216,7 @@ function rank({ typedSearchAttributes, startTime }: WorkflowExecutionInfo): numb
  * be running. A run that failed by itself or was cancelled has none: it waited for its creations, or got an answer
  */
 export async function firstPlacing(
-  { temporal, echoesPassthrough }: ActivityDependencies,
+  { temporal }: ActivityDependencies,
   { placings }: EarlierRuns,
   { since, triedBefore }: Pick<OrderCriteria, 'since' | 'triedBefore'>,
   settling: number,
@@ -225,12 +225,9 @@ export async function firstPlacing(
   requireSettled(runs, settling);
   const runId = activityInfo().workflowExecution?.runId;
   const isFirstRun = runs.every((run) => run.runId === runId);
-  const first = earliest([since, ...startsOf(runs)]);
-  return {
-    // If passthrough is echoed, an earlier placing's order is recognised by it, and an order without it is not this placing's.
-    since: echoesPassthrough ? earliest([since, ...startsOf(continued(runs))]) : first,
-    ...((!isFirstAttempt({ triedBefore }) || !isFirstRun) && { sentSince: first }),
-  };
+  const starts = runs.map(({ startTime }) => startTime.toISOString());
+  const [first = since] = [since, ...starts].toSorted();
+  return { since: first, ...((!isFirstAttempt({ triedBefore }) || !isFirstRun) && { sentSince: first }) };
 }
 
 function requireSettled(runs: readonly Pick<WorkflowExecutionInfo, 'status' | 'closeTime'>[], settling: number): void {
@@ -244,21 +241,6 @@ function requireSettled(runs: readonly Pick<WorkflowExecutionInfo, 'status' | 'c
     nonRetryable: false,
     nextRetryDelay: rest,
   });
-}
-
-type PlacingRun = Pick<WorkflowExecutionInfo, 'status' | 'startTime'>;
-
-/** Runs of one placing that went on in another run. */
-function continued(runs: readonly PlacingRun[]): PlacingRun[] {
-  return runs.filter(({ status }) => status.name === 'CONTINUED_AS_NEW');
-}
-
-function startsOf(runs: readonly PlacingRun[]): string[] {
-  return runs.map(({ startTime }) => startTime.toISOString());
-}
-
-function earliest(times: readonly string[]): string {
-  return times.toSorted()[0] ?? '';
 }
 
 /** True if this run has sent nothing for this order yet. */
@@ -275,9 +257,9 @@ async function selectCandidate(
   { temporal, echoesPassthrough }: ActivityDependencies,
   criteria: OrderCriteria,
 ): Promise<Order | undefined> {
-  // If passthrough is echoed, an order without ours belongs to somebody else. After a failed attempt it may also mean
-  // that the deployment does not echo it after all: better no kit than a second one.
-  if (echoesPassthrough && isFirstAttempt(criteria)) return undefined;
+  // If passthrough is echoed, an order without ours belongs to somebody else. Once something may have been sent, it may also
+  // mean that the deployment does not echo it after all: better no kit than a second one.
+  if (echoesPassthrough && !mayHaveBeenSent(criteria)) return undefined;
   const unclaimed: Order[] = [];
   for (const order of candidates) {
     const claim = await claimOn(temporal, kitOrderId(order.id));

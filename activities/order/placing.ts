@@ -168,10 +168,7 @@ async function handOverIfNew(
 }
 
 /** `mayExist`: something may have been sent before. */
-async function findEarlier(given: ActivityDependencies, input: CreateKitOrder) {
-  const isImport = input.request.kind === 'import';
-  // The body of an import has no place for a passthrough.
-  const dependencies = isImport ? { ...given, echoesPassthrough: false } : given;
+async function findEarlier(dependencies: ActivityDependencies, input: CreateKitOrder) {
   const { request, reference, triedBefore, creationTimeout, creationSettling } = input;
   requireNoReset(creationSettling);
   const passthrough = writePassthrough({ reference, n: 1 });

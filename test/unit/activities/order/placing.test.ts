@@ -388,4 +388,21 @@ describe('a reference that Temporal knows', () => {
     await expect(create({}, failed)).rejects.toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
     expect((await create({}, failed)).placed).toMatchObject({ adopted: false });
   });
+
+  test.each([
+    ['at once', 0],
+    ['a week later', 7],
+  ])(
+    'by an earlier placing, which failed because the service does not show our passthrough, orders no second kit %s',
+    async (_when, days) => {
+      await sandbox.changeSettings({ echoPassthrough: false });
+      await create();
+      const startTime = new Date();
+      const failed = placing({ status: { name: 'FAILED' }, startTime, closeTime: startTime });
+      const since = new Date(Date.now() + days * 86_400_000).toISOString();
+      await expect(create({ since }, failed)).rejects.toMatchObject({ type: 'AmbiguousOrder' });
+      await sandbox.changeSettings({ echoPassthrough: true });
+      expect(await kits()).toBe(1);
+    },
+  );
 });
