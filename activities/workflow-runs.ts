@@ -39,7 +39,7 @@ export async function runsOf(temporal: Client, workflowId: string): Promise<Work
   return listed(temporal, `WorkflowId = '${workflowId}'`);
 }
 
-type Run = Pick<WorkflowExecutionInfo, 'runId' | 'status' | 'startTime' | 'closeTime'>;
+export type Run = Pick<WorkflowExecutionInfo, 'runId' | 'status' | 'startTime' | 'closeTime'>;
 
 /** Listed runs with their current state. */
 export async function presentRuns(temporal: Client, runs: readonly WorkflowExecutionInfo[]): Promise<Run[]> {

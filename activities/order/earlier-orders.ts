@@ -18,7 +18,7 @@ import { snapshotOf } from '../../service/order/projection.js';
 import type { LabService } from '../../service/lab-service.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { type Attempt, attemptDueAt, isFirstOfActivity } from '../attempt.js';
-import { claimOn, listed, presentRuns } from '../workflow-runs.js';
+import { claimOn, listed, type Run } from '../workflow-runs.js';
 
 /** The order that a creation is about to place, or that an earlier attempt may have placed. */
 export interface OrderCriteria {
@@ -207,21 +207,19 @@ function rank({ typedSearchAttributes, startTime }: WorkflowExecutionInfo): numb
 }
 
 /**
- * The time since which an order of this reference may exist, and the time since which something may have been sent for
- * it: an earlier run may have ended after a creation whose answer it never got. `sentSince` is absent if nothing can
- * have been sent yet.
+ * The time since which the order may exist, and the time since which something may have been sent for it: an earlier run may have
+ * ended after a creation whose answer it never got. `sentSince` is absent if nothing can have been sent yet.
  *
+ * @param runs those that may have sent something for the order; this one may be among them
  * @param settling milliseconds
  * @throws ApplicationFailure `EarlierPlacingUnsettled` while a creation of a run that was ended from outside may still
  * be running. A run that failed by itself or was cancelled has none: it waited for its creations, or got an answer
  */
-export async function firstPlacing(
-  { temporal }: ActivityDependencies,
-  { placings }: EarlierRuns,
+export function firstPlacing(
+  runs: readonly Run[],
   { since, triedBefore }: Pick<OrderCriteria, 'since' | 'triedBefore'>,
   settling: number,
-): Promise<Pick<OrderCriteria, 'since' | 'sentSince'>> {
-  const runs = await presentRuns(temporal, placings);
+): Pick<OrderCriteria, 'since' | 'sentSince'> {
   requireSettled(runs, settling);
   const runId = activityInfo().workflowExecution?.runId;
   const isFirstRun = runs.every((run) => run.runId === runId);
@@ -230,13 +228,17 @@ export async function firstPlacing(
   return { since: first, ...((!isFirstAttempt({ triedBefore }) || !isFirstRun) && { sentSince: first }) };
 }
 
-function requireSettled(runs: readonly Pick<WorkflowExecutionInfo, 'status' | 'closeTime'>[], settling: number): void {
-  const endedOutside = runs.filter(({ status }) => ['TERMINATED', 'TIMED_OUT'].includes(status.name));
-  const rest = Math.max(...endedOutside.map(({ closeTime }) => closeTime?.getTime() ?? 0)) + settling - attemptDueAt();
+/** A reset ends a run so, too, and the run that follows it does not learn what it had sent. */
+export function isEndedOutside({ status }: Run): boolean {
+  return ['TERMINATED', 'TIMED_OUT'].includes(status.name);
+}
+
+function requireSettled(runs: readonly Run[], settling: number): void {
+  const ends = runs.filter(isEndedOutside).map(({ closeTime }) => closeTime?.getTime() ?? 0);
+  const rest = Math.max(...ends) + settling - attemptDueAt();
   if (rest <= 0) return;
   throw ApplicationFailure.create({
-    message:
-      'An earlier placing of this reference was terminated or timed out, and its creation may still be in progress',
+    message: 'An earlier run was terminated, reset or timed out, and its creation may still be in progress',
     type: 'EarlierPlacingUnsettled',
     nonRetryable: false,
     nextRetryDelay: rest,

@@ -36,11 +36,13 @@ import { requireNoReset, startAttempt, type Attempt } from '../attempt.js';
 import {
   earlierRunsOf,
   firstPlacing,
+  isEndedOutside,
   isFirstAttempt,
   mayHaveBeenSent,
   orderOfReference,
   placedBefore,
 } from './earlier-orders.js';
+import { presentRuns, runsOf } from '../workflow-runs.js';
 
 export interface CreateKitOrder {
   request: KitRequest;
@@ -176,7 +178,7 @@ async function findEarlier(dependencies: ActivityDependencies, input: CreateKitO
   const runs = await earlierRunsOf(dependencies, reference);
   const known = await unreadableIfRefused(() => orderOfReference(dependencies, runs, request, attempt));
   if (known) return { found: { snapshot: known, adopted: true }, mayExist: true, attempt, passthrough };
-  const times = await firstPlacing(dependencies, runs, input, creationSettling);
+  const times = firstPlacing(await presentRuns(dependencies.temporal, runs.placings), input, creationSettling);
   const criteria = { ...times, reference, triedBefore };
   try {
     const found = await unreadableIfRefused(
@@ -248,7 +250,10 @@ async function placeReplacement(dependencies: ActivityDependencies, input: Repla
   const failed = await readForCommand(dependencies.service, failedOrderId, attempt.call());
   const passthrough = writePassthrough({ root: rootOrderId, reference, n });
   const request = { kind: 'unregistered', order: replacementRequest(failed, input) } as const;
-  const criteria = { ...criteriaOf(request, passthrough, reference), noneOf: chain, since: claimedAt, triedBefore };
+  const { temporal } = dependencies;
+  const runs = await presentRuns(temporal, await runsOf(temporal, activityInfo().workflowExecution?.workflowId ?? ''));
+  const times = firstPlacing(runs.filter(isEndedOutside), { since: claimedAt, triedBefore }, creationSettling);
+  const criteria = { ...criteriaOf(request, passthrough, reference), noneOf: chain, ...times, triedBefore };
   const search = async () => {
     const found = await unreadableIfRefused(
       async () => (await placedBefore(dependencies, criteria, attempt)) ?? redrawOf(dependencies, failed, attempt),

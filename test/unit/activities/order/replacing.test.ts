@@ -1,5 +1,6 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../../activities/dependencies.js';
 import type { RequireNotStopped } from '../../../../activities/placing-stop.js';
 import { placingActivities, type PlacedOrder } from '../../../../activities/order/placing.js';
@@ -16,8 +17,22 @@ async function replaceAt(
   baseUrl: string,
   more: object = {},
   requireNotStopped: RequireNotStopped = () => Promise.resolve(),
+  runs: readonly object[] = [],
 ): Promise<PlacedOrder> {
-  const dependencies = { service: serviceAt(baseUrl), requireNotStopped, echoesPassthrough: true };
+  const workflow = {
+    async *list() {
+      yield* runs;
+    },
+    getHandle: (workflowId: string) => ({
+      describe: () => Promise.reject(new WorkflowNotFoundError('none', workflowId, undefined)),
+    }),
+  };
+  const dependencies = {
+    service: serviceAt(baseUrl),
+    temporal: { workflow },
+    requireNotStopped,
+    echoesPassthrough: true,
+  };
   const { replaceKitOrder } = placingActivities(dependencies as unknown as ActivityDependencies);
   const { creationTimeout, creationSettling } = resolvePolicy('order');
   const input = {
@@ -25,8 +40,10 @@ async function replaceAt(
     ...{ chain: ['failed'], claimedAt: created, triedBefore: false, creationTimeout, creationSettling, ...more },
   };
   const hour = 3_600_000;
-  const times = { scheduledTimestampMs: Date.now(), startToCloseTimeoutMs: hour, scheduleToCloseTimeoutMs: hour };
-  return new MockActivityEnvironment(times).run(() => replaceKitOrder(input));
+  const now = Date.now();
+  const times = { scheduledTimestampMs: now, startToCloseTimeoutMs: hour, scheduleToCloseTimeoutMs: hour };
+  const info = { ...times, currentAttemptScheduledTimestampMs: now };
+  return new MockActivityEnvironment(info).run(() => replaceKitOrder(input));
 }
 
 const failed = {
@@ -61,6 +78,33 @@ test('a replacement is found by its root and its number, though the chain has go
   const { baseUrl, creations } = await serviceWith(listed(first, mine));
   expect(await replaceAt(baseUrl, { triedBefore: true })).toMatchObject({ snapshot: { orderId: 'mine' } });
   expect(creations).toEqual([]);
+});
+
+describe('a replacement whose run was reset', () => {
+  const run = (closeTime: Date, name = 'TERMINATED') => ({
+    ...{ workflowId: 'kit-order/failed', runId: 'run-1', startTime: new Date(created), closeTime, status: { name } },
+  });
+  const unnamed = { ...failed, id: 'unnamed' };
+
+  test('waits until what the run before may have sent has settled', async () => {
+    const { baseUrl, creations } = await serviceWith(listed());
+    const placing = replaceAt(baseUrl, {}, undefined, [run(new Date())]);
+    await expect(placing).rejects.toMatchObject({ type: 'EarlierPlacingUnsettled', nonRetryable: false });
+    expect(creations).toEqual([]);
+  });
+
+  test('is not created beside an order that may be it, however long ago that was made', async () => {
+    const { baseUrl, creations } = await serviceWith(listed(unnamed));
+    const more = { claimedAt: '2026-03-08T00:00:00Z' };
+    const placing = replaceAt(baseUrl, more, undefined, [run(new Date(created))]);
+    await expect(placing).rejects.toMatchObject({ type: 'AmbiguousOrder', nonRetryable: true });
+    expect(creations).toEqual([]);
+  });
+
+  test.each(['COMPLETED', 'CONTINUED_AS_NEW'])('is created at once if the run before ended as %s', async (status) => {
+    const { baseUrl } = await serviceWith(listed(unnamed));
+    expect(await replaceAt(baseUrl, {}, undefined, [run(new Date(), status)])).toMatchObject({ adopted: false });
+  });
 });
 
 test('a replacement is not created while placing is stopped, which says if nothing was sent', async () => {
