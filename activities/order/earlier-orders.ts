@@ -150,21 +150,39 @@ export async function earlierRunsOf({ temporal }: ActivityDependencies, referenc
  * The order that a workflow follows under this reference. The search at the service misses it if no passthrough is shown, and
  * if a registration has given the order to another user. Of an order that the service does not show, only the id is known.
  *
- * @throws ApplicationFailure `OrderRefused` if it is another user's order, and no registration explains that
+ * @throws ApplicationFailure `OrderRefused` if it is of another lab test, or another user's and no registration explains that
  */
 export async function orderOfReference(
   { service }: ActivityDependencies,
   { followers }: EarlierRuns,
-  { kind, order: { user_id: userId } }: KitRequest,
+  { kind, order: requested }: KitRequest,
   attempt: Attempt,
 ): Promise<OrderSnapshot | undefined> {
   const [first] = followers.toSorted((a, b) => rank(a) - rank(b));
   if (!first) return undefined;
   const orderId = first.workflowId.slice(kitOrderId('').length);
-  const snapshot = (await readIfShown(service, orderId, attempt)) ?? { orderId, events: [] };
+  const order = await readIfShown(service, orderId, attempt);
+  if (order) requireOfTest(order, requested);
+  const snapshot = order ? snapshotOf(order, service.installation) : { orderId, events: [] };
   const owner = snapshot.userId ?? first.typedSearchAttributes.get(labUserIdKey);
-  if (!isOfUser(owner, userId) && !mayHaveMoved(kind, snapshot)) throw ofAnotherUser(orderId);
+  if (!isOfUser(owner, requested.user_id) && !mayHaveMoved(kind, snapshot)) throw taken(orderId, "another user's");
   return snapshot;
+}
+
+/**
+ * An earlier run may have used the reference for another lab test.
+ *
+ * @throws ApplicationFailure `OrderRefused`
+ */
+export function requireOfTest(order: Order, requested: KitRequest['order']): void {
+  // An import names none: it is the order with its sample.
+  if ('lab_test_id' in requested && !isOfTest(order, requested.lab_test_id))
+    throw taken(order.id, 'for another lab test');
+}
+
+/** An order that does not show its lab test, or was made of a set of tests, may be of any. */
+function isOfTest({ lab_test: test }: Order, labTestId: string | null | undefined): boolean {
+  return test?.id == null || labTestId == null || isSameText(test.id, labTestId);
 }
 
 /** An order that does not show its user may be anybody's. */
@@ -178,9 +196,9 @@ function mayHaveMoved(kind: KitRequest['kind'], snapshot: OrderSnapshot): boolea
 }
 
 /** The service may refuse to show an order of its own, or not show a new one yet. */
-async function readIfShown(service: LabService, orderId: string, attempt: Attempt): Promise<OrderSnapshot | undefined> {
+async function readIfShown(service: LabService, orderId: string, attempt: Attempt): Promise<Order | undefined> {
   try {
-    return snapshotOf(await service.orders.get(orderId, attempt.call()), service.installation);
+    return await service.orders.get(orderId, attempt.call());
   } catch (error) {
     if (isIdRefused(error) || (error instanceof ServiceRefused && error.status === 404)) return undefined;
     throw error;
@@ -195,8 +213,8 @@ export function isRegistered({ events, status }: OrderSnapshot): boolean {
   return standingOf(events, status).registered;
 }
 
-function ofAnotherUser(orderId: string): ApplicationFailure {
-  const message = `belongs to order ${orderId}, which is another user's`;
+function taken(orderId: string, whose: string): ApplicationFailure {
+  const message = `belongs to order ${orderId}, which is ${whose}`;
   const fields = [{ field: 'reference', message }];
   return ApplicationFailure.nonRetryable(`The order is not valid: reference ${message}`, 'OrderRefused', { fields });
 }
@@ -298,7 +316,7 @@ function couldBe(order: Order, { noneOf, labTestId, since }: OrderCriteria): boo
     noneOf?.includes(order.id) !== true &&
     signerOf(order.passthrough) === undefined &&
     isSince(order.created_at, Date.parse(since) - anyTime) &&
-    (order.lab_test?.id == null || labTestId === undefined || isSameText(order.lab_test.id, labTestId))
+    isOfTest(order, labTestId)
   );
 }
 

@@ -41,6 +41,7 @@ import {
   mayHaveBeenSent,
   orderOfReference,
   placedBefore,
+  requireOfTest,
 } from './earlier-orders.js';
 import { presentRuns, runsOf } from '../workflow-runs.js';
 
@@ -188,6 +189,7 @@ async function findEarlier(dependencies: ActivityDependencies, input: CreateKitO
           : placedBefore(dependencies, { ...criteriaOf(request, passthrough, reference), ...criteria }, attempt),
       isRefusedInWords,
     );
+    if (found) requireOfTest(found, request.order);
     return {
       found: found && adopted(found, dependencies.service),
       mayExist: mayHaveBeenSent(criteria),

@@ -369,6 +369,18 @@ describe('a reference that Temporal knows', () => {
     await expect(create({}, known(placed.snapshot.orderId, 'user-1'))).rejects.toMatchObject(refused);
   });
 
+  test('by an order of another lab test is refused, whether a workflow follows that or only the service shows it', async () => {
+    const { placed } = await create();
+    const order = { user_id: userId, lab_test_id: labTestIds.otherKit, shipping_details: shippingDetails };
+    const request = { kind: 'unregistered', order } as const;
+    const refused = { type: 'OrderRefused', nonRetryable: true, details: [{ fields: [{ field: 'reference' }] }] };
+    await expect(create({ request }, known(placed.snapshot.orderId))).rejects.toMatchObject(refused);
+    const terminated = placing({ status: { name: 'TERMINATED' }, closeTime: new Date(0) });
+    const info = { currentAttemptScheduledTimestampMs: Date.now() };
+    await expect(create({ request }, { ...terminated, info })).rejects.toMatchObject(refused);
+    expect(await kits()).toBe(1);
+  });
+
   const placing = (more: object) => ({
     runs: [{ workflowId: `place-kit-order/reference-${userId}`, runId: 'run-1', startTime: new Date(0), ...more }],
   });
