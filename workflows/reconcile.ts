@@ -52,12 +52,15 @@ export async function reconcileOrders(input?: ReconcileInput): Promise<Reconcile
 
 type Critical = NonNullable<PageToReconcile['critical']>;
 
-/** A critical result whose webhook was lost may have changed nothing else of its order. */
+/**
+ * A critical result whose webhook was lost may have changed nothing else of its order. Either filter may be unknown to the service, and
+ * `interpretation` finds no other word than `critical`, such as `panic_high`: an empty list says nothing about the other filter's.
+ */
 async function passCritical(range: ReconcileRange, counts: ReconcileCounts): Promise<void> {
-  if ((await passCriticalBy('interpretation', range, counts)) !== 'ignored') return;
-  if ((await passCriticalBy('is_critical', range, counts)) === 'ignored')
+  const byWord = await passCriticalBy('interpretation', range, counts);
+  const byFlag = await passCriticalBy('is_critical', range, counts);
+  if (byWord === 'ignored' && byFlag === 'ignored')
     log.warn('the service lists orders that are not critical: it ignores both filters');
-  setCurrentDetails(detailsOf(range, counts, undefined));
 }
 
 /**
@@ -72,12 +75,14 @@ async function passCriticalBy(
 ): Promise<'listed' | 'ignored' | 'failed'> {
   let page: number | undefined;
   let outside = 0;
-  counts.critical = 0;
-  const isIgnored = () => outside > counts.critical;
+  let listed = 0;
+  const isIgnored = () => outside > listed;
   try {
     do {
       const passed = await passPage(range, page, critical);
-      add(counts, passed.counts);
+      listed += passed.counts.critical;
+      // Both filters list the same orders, except for those that one of them misses.
+      add(counts, { ...passed.counts, critical: Math.max(0, listed - counts.critical) });
       outside += passed.outside;
       page = passed.nextPage;
     } while (page !== undefined && !(isIgnored() && outside > mostOdd));

@@ -70,8 +70,8 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
           heartbeat();
           if (range.critical) counts.critical += 1;
           else counts.listed += 1;
-          // Most critical orders of half a year: they cost nothing.
-          if (range.critical && known.get(snapshot.orderId) === snapshotDigest(snapshot)) continue;
+          // Most critical orders of half a year, and what the other filter listed: they cost nothing.
+          if (range.critical && isKnown(known, snapshot, range)) continue;
           const outcome = await notify(dependencies, snapshot, range, known);
           if (!range.critical || outcome === 'reopened' || outcome === 'passedOver') counts[outcome] += 1;
           await sleep(pauseMs);
@@ -162,8 +162,8 @@ function passOver(unreadable: number, counts: PageCounts): void {
 }
 
 /**
- * Digests of snapshots whose order's own workflow had ended and known them, which stays so; by order id. Only a hint, for one
- * worker: without it every critical result of half a year would cost two calls of Temporal an hour.
+ * Digests of snapshots whose order's own workflow had ended and known them, which stays so, or was notified of them in one pass; by
+ * order id. Only a hint, for one worker: without it every critical result of half a year would cost two calls of Temporal an hour.
  */
 type KnownEnds = LRUCache<string, string>;
 
@@ -172,6 +172,16 @@ const mostKnownEnds = 20_000;
 
 function snapshotDigest(snapshot: OrderSnapshot): string {
   return createHash('sha256').update(canonicalJson(snapshot)).digest('base64');
+}
+
+/** A pass is known by the end of its range. */
+function digestInPass(snapshot: OrderSnapshot, { to }: Pick<PageToReconcile, 'to'>): string {
+  return `${snapshotDigest(snapshot)} ${to}`;
+}
+
+function isKnown(known: KnownEnds, snapshot: OrderSnapshot, pass: Pick<PageToReconcile, 'to'>): boolean {
+  const digest = known.get(snapshot.orderId);
+  return digest === snapshotDigest(snapshot) || digest === digestInPass(snapshot, pass);
 }
 
 async function notify(
@@ -202,6 +212,7 @@ async function notify(
     const isMissed =
       Date.parse(snapshot.updatedAt ?? from) <= Date.parse(to) && isEndNews(run, snapshot.orderId, standing);
     const isSignalled = await signalIfRunning(temporal.workflow, kitOrderId(root), orderChangedSignal, snapshot);
+    if (isSignalled) known.set(snapshot.orderId, digestInPass(snapshot, { to }));
     if (isSignalled) return isMissed ? 'reopened' : 'finished';
     run = await lastRunOf(temporal, root, snapshot.userId);
   }
@@ -210,5 +221,6 @@ async function notify(
     return 'finished';
   }
   await signalOrStart(temporal.workflow, taskQueue, start, orderChangedSignal, snapshot);
+  known.set(snapshot.orderId, digestInPass(snapshot, { to }));
   return 'reopened';
 }

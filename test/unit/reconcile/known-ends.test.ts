@@ -59,10 +59,10 @@ function startWorker() {
   const page = async () => ({ orders: [listed], unreadable: 0, size: 50, total: 1 });
   const dependencies = { service: { orders: { page } }, temporal: { workflow: client }, taskQueue: 'invented-queue' };
   const activities = reconcileActivities(dependencies as unknown as ActivityDependencies);
-  return async (critical: 'interpretation' | undefined) => {
+  return async (critical: 'interpretation' | 'is_critical' | undefined, to = range.to) => {
     calls = [];
     const environment = new MockActivityEnvironment();
-    const given = { ...range, ...(critical && { critical }) };
+    const given = { ...range, to, ...(critical && { critical }) };
     const { counts }: PageReconciled = await environment.run(() => activities.reconcilePage(given));
     return { counts, calls };
   };
@@ -81,6 +81,15 @@ test('an order that shows more than its workflow knew is asked about again', asy
   listed = { ...order, events: [event, { ...event, id: 8, status: 'completed.testkit.corrected' }] };
   const calls = ['describe', 'result', 'signal', 'start'];
   expect(await pass('interpretation')).toMatchObject({ calls, counts: { reopened: 1 } });
+});
+
+test('an order that both filters list is notified once in a pass, and again in the next', async () => {
+  results = {};
+  const pass = startWorker();
+  const notified = { calls: ['describe', 'signal', 'start'], counts: { critical: 1, reopened: 1 } };
+  expect(await pass('interpretation')).toMatchObject(notified);
+  expect(await pass('is_critical')).toMatchObject({ calls: [], counts: { critical: 1, reopened: 0 } });
+  expect(await pass('interpretation', '2026-03-10T13:00:00.000Z')).toMatchObject(notified);
 });
 
 test('an order that was forwarded to a chain is asked about at every pass: the workflow of the chain may end otherwise', async () => {

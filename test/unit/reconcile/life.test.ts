@@ -40,6 +40,16 @@ test('a pass over many pages counts them together, however many runs it takes, a
   });
 });
 
+test('critical results are asked for by both filters: one may know no other word than critical, the other may be ignored', async () => {
+  const { life, asked, start } = await pass(({ critical }) => {
+    if (critical === 'is_critical') return page({ critical: 2 });
+    return page({ critical: critical ? 1 : 0 });
+  }, {});
+  await start();
+  expect(asked.map((each) => (each as string[])[0])).toEqual(['updated', 'interpretation', 'is_critical']);
+  expect(life.run.end).toMatchObject({ result: { critical: 2 } });
+});
+
 test('a service that ignores the filter by time is logged once; one that ignores a filter for critical results is asked with the other', async () => {
   const saying = 'warn: the service lists orders that were not updated in the range: it ignores the filter';
   const { life, asked, start } = await pass(({ critical }) => {
