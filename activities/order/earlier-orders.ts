@@ -251,9 +251,14 @@ export function isEndedOutside({ status }: Run): boolean {
   return ['TERMINATED', 'TIMED_OUT'].includes(status.name);
 }
 
+/** The SDK's own limit (`maxHeartbeatThrottleInterval`). */
+const longestHeartbeatPause = 60_000;
+
 function requireSettled(runs: readonly Run[], settling: number): void {
   const ends = runs.filter(isEndedOutside).map(({ closeTime }) => closeTime?.getTime() ?? 0);
-  const rest = Math.max(...ends) + settling - attemptDueAt();
+  // Until its worker learned of that end, by a heartbeat, it may have sent something.
+  const noticedAfter = Math.min(activityInfo().heartbeatTimeoutMs ?? 0, longestHeartbeatPause);
+  const rest = Math.max(...ends) + noticedAfter + settling - attemptDueAt();
   if (rest <= 0) return;
   throw ApplicationFailure.create({
     message: 'An earlier run was terminated, reset or timed out, and its creation may still be in progress',

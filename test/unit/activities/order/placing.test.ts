@@ -385,14 +385,21 @@ describe('a reference that Temporal knows', () => {
     runs: [{ workflowId: `place-kit-order/reference-${userId}`, runId: 'run-1', startTime: new Date(0), ...more }],
   });
 
-  test('by a placing that was terminated waits until a creation of that one has settled', async () => {
-    const terminated = placing({ status: { name: 'TERMINATED' }, closeTime: new Date() });
-    const info = { currentAttemptScheduledTimestampMs: Date.now() };
-    const failure: unknown = await create({}, { ...terminated, info }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ type: 'EarlierPlacingUnsettled', nonRetryable: false });
-    expect((failure as { nextRetryDelay: number }).nextRetryDelay).toBeGreaterThan(policy.creationSettling - 5_000);
-    expect(await posts(createPath)).toBe(0);
-  });
+  test.each([
+    [40_000, 40_000],
+    [310_000, 60_000],
+  ])(
+    'by a placing that was terminated waits until a creation has settled that it sent before it learned of that, with heartbeats within %i ms',
+    async (heartbeatTimeoutMs, noticedAfterMs) => {
+      const terminated = placing({ status: { name: 'TERMINATED' }, closeTime: new Date() });
+      const info = { currentAttemptScheduledTimestampMs: Date.now(), heartbeatTimeoutMs };
+      const failure: unknown = await create({}, { ...terminated, info }).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ type: 'EarlierPlacingUnsettled', nonRetryable: false });
+      const delay = (failure as { nextRetryDelay: number }).nextRetryDelay;
+      expect(Math.abs(delay - policy.creationSettling - noticedAfterMs)).toBeLessThan(5_000);
+      expect(await posts(createPath)).toBe(0);
+    },
+  );
 
   test('by an earlier placing orders nothing while an order in the list cannot be read: it may be that one’s', async () => {
     const failed = placing({ status: { name: 'FAILED' }, closeTime: new Date(0) });
