@@ -7,7 +7,7 @@ import {
   heartbeat,
 } from '@temporalio/activity';
 import type { CallOptions } from '../service/http/calls.js';
-import { usualSettling } from '../protocol/settling.js';
+import { defaultSettling } from '../protocol/settling.js';
 import { markOf, missingKey, unwrapped } from '../protocol/unencrypted.js';
 
 /**
@@ -129,7 +129,7 @@ export async function endingWithActivity<T>(calls: (options: CallOptions) => Pro
       message: 'The worker stopped before the service had answered',
       type: 'AnswerLost',
       nonRetryable: false,
-      nextRetryDelay: usualSettling,
+      nextRetryDelay: defaultSettling,
     });
   }
 }

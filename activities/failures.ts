@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import * as errors from '../service/errors.js';
 import type { FailureDetails } from '../protocol/failure-details.js';
-import { usualSettling } from '../protocol/settling.js';
+import { defaultSettling } from '../protocol/settling.js';
 import { present } from '../protocol/canonical-json.js';
 
 /*
@@ -98,7 +98,7 @@ export function failureOf(error: errors.ServiceError, refusedAs: RefusedAs, sett
   if (error instanceof errors.ServiceUnavailable)
     return failure('ServiceUnavailable', after(error.retryAfterMs, settling));
   if (error instanceof errors.AnswerLost)
-    return failure('AnswerLost', settling === undefined ? after(usualSettling) : soon);
+    return failure('AnswerLost', settling === undefined ? after(defaultSettling) : soon);
   // The service may answer better after its next release; until then a retry costs nothing.
   if (error instanceof errors.AnswerUnreadable) return failure('AnswerUnreadable', soon);
   return failure('ServiceUnreachable', soon);

@@ -9,7 +9,7 @@ import type { EarlierRun } from '../protocol/signal-or-start.js';
 import { matchReviewId } from '../protocol/ids.js';
 import { isCarriedOut, orderInQuestion, outcomeOf } from '../protocol/match-review/lifecycle.js';
 import type { MatchReviewAction, MatchReviewDecision, MatchReviewResult } from '../protocol/match-review/messages.js';
-import { usualSettling } from '../protocol/settling.js';
+import { defaultSettling } from '../protocol/settling.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { endingWithActivity } from './attempt.js';
 import { asFailures, unreadableIfRefused } from './failures.js';
@@ -76,7 +76,7 @@ export function matchReviewActivities({ service, temporal, target }: ActivityDep
     /** Reads the review, and decides only if that is still allowed: neither call of the service is idempotent. */
     async decideMatchReview(input: DecideMatchReview): Promise<MatchReviewDecided> {
       const decide = () => endingWithActivity((options) => decideOnce(service, input, options));
-      return asFailures('DecisionRefused', decide, usualSettling);
+      return asFailures('DecisionRefused', decide, defaultSettling);
     },
   };
 }

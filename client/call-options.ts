@@ -20,7 +20,7 @@ export interface CallOptions {
 }
 
 /** Long enough for a command that the lab service answers slowly, and short enough for a request that a person waits for. */
-export const usualDeadline: Duration = '30s';
+export const defaultDeadline: Duration = '30s';
 
 /** Infinity for `'none'`. */
 export function millisecondsOf(deadline: Deadline): number {

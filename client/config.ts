@@ -1,5 +1,5 @@
 import { actorRule, isActor } from '../protocol/ids.js';
-import { type Installation, isInstallationName, usualInstallation } from '../service/installation.js';
+import { type Installation, isInstallationName, defaultInstallation } from '../service/installation.js';
 import { invalid } from '../service/lab-operations-error.js';
 import { type KeyRing, KeyRingInvalid, parseKeyRing } from './encryption/key-ring.js';
 import { SecretFileInvalid, secretOf } from './files.js';
@@ -43,7 +43,7 @@ export function readWebUi(env: Env = process.env): string {
 export type Encryption = 'required' | 'optional';
 
 /** The value that counts if none is given; undefined: a client without keys asks if the workers encrypt. */
-export function usualEncryption(env: Env = process.env): Encryption | undefined {
+export function defaultEncryption(env: Env = process.env): Encryption | undefined {
   return isProduction(env) ? 'required' : undefined;
 }
 
@@ -60,7 +60,7 @@ export function readEncryption(env: Env = process.env): Encryption | undefined {
   if (text === 'required' || text === 'optional') return text;
   if (text !== '') throw new EncryptionSettingInvalid('LABOPS_ENCRYPTION is neither required nor optional');
   if (hasFormerName(env)) throw new EncryptionSettingInvalid('ENCRYPTION is now called LABOPS_ENCRYPTION');
-  return usualEncryption(env);
+  return defaultEncryption(env);
 }
 
 /** True if only ENCRYPTION is set, the former name of LABOPS_ENCRYPTION. With any other value it belongs to another program. */
@@ -75,12 +75,12 @@ export function readInstallation(env: Env = process.env): Installation | undefin
 }
 
 /**
- * The given installation; without one the usual one, but not in production.
+ * The given installation; without one the default, but not in production.
  * @throws InstallationInvalid
  */
 export function installationOf(given: string | Installation | undefined, env: Env = process.env): Installation {
-  const usual = isProduction(env) ? ([''] as const) : usualInstallation;
-  const installation = typeof given === 'string' ? ([given] as const) : (given ?? usual);
+  const fallback = isProduction(env) ? ([''] as const) : defaultInstallation;
+  const installation = typeof given === 'string' ? ([given] as const) : (given ?? fallback);
   if (installation.length < 1 || !installation.every(isInstallationName))
     throw new InstallationInvalid(installation[0] === '');
   return installation;

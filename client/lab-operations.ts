@@ -1,5 +1,5 @@
 import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
-import { usualTaskQueue } from '../protocol/task-queues.js';
+import { defaultTaskQueue } from '../protocol/task-queues.js';
 import type { Installation } from '../service/installation.js';
 import { createLabService, type LabService } from '../service/lab-service.js';
 import { type OnRead, reporterOf, withReads } from '../service/reads.js';
@@ -19,7 +19,7 @@ import {
   readKeyRing,
   requireActor,
   TemporalSettingInvalid,
-  usualEncryption,
+  defaultEncryption,
 } from './config.js';
 import { addressFault, readTemporalSettings, temporalKeyFile, followKeyFile, headerFault } from './temporal.config.js';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
@@ -155,7 +155,7 @@ export class LabOperations {
     closeConnection?: () => Promise<void>,
     of?: LabOperations,
   ) {
-    const { taskQueue = usualTaskQueue, encryption = usualEncryption(), deadline, actor, onRead } = options;
+    const { taskQueue = defaultTaskQueue, encryption = defaultEncryption(), deadline, actor, onRead } = options;
     requireActor(actor);
     this.#options = options;
     this.#temporal = given;
@@ -275,7 +275,7 @@ export class LabOperations {
 
   /** The option, or the setting in `connect`, or what counts without both: for `createWebhookHandler`. */
   get encryption(): Encryption | undefined {
-    return this.#options.encryption ?? usualEncryption();
+    return this.#options.encryption ?? defaultEncryption();
   }
 
   /**

@@ -32,13 +32,13 @@ export function withPayloadLimit(temporal: Client): Client {
 }
 
 /** The identity that the SDK gives a client. */
-export function usualIdentity(): string {
+export function defaultIdentity(): string {
   return `${process.pid}@${hostname()}`;
 }
 
 /** A client whose calls show the actor, unless the given one has an identity of its own. */
 export function withIdentityOf(temporal: Client, actor: string | undefined): Client {
-  const isUsual = temporal.options.identity === usualIdentity();
+  const isUsual = temporal.options.identity === defaultIdentity();
   return actor === undefined || !isUsual ? temporal : derivedClient(temporal, { identity: actor });
 }
 

@@ -1,6 +1,6 @@
 import { QueryRejectCondition, WorkflowClient, type Client } from '@temporalio/client';
 import type { OfActor } from '../protocol/ids.js';
-import { millisecondsOf, usualDeadline, type CallOptions, type Deadline, AbandonedCalls } from './call-options.js';
+import { millisecondsOf, defaultDeadline, type CallOptions, type Deadline, AbandonedCalls } from './call-options.js';
 import { LabOperationsError } from '../service/lab-operations-error.js';
 import { toClientError, type ErrorMap } from './errors.js';
 import { type TemporalAccess, OneCall } from './one-call.js';
@@ -102,7 +102,7 @@ export class TemporalCalls implements TemporalAccess {
    * area's own errors
    */
   async call<T>(kind: CallKind, options: CallOptions, work: (call: OneCall) => Promise<T>): Promise<T> {
-    const { deadline = this.deadline ?? kind.defaultDeadline ?? usualDeadline, signal } = options;
+    const { deadline = this.deadline ?? kind.defaultDeadline ?? defaultDeadline, signal } = options;
     signal?.throwIfAborted();
     const call = new OneCall(this, kind.underWay, millisecondsOf(deadline));
     const isAborted = (): void => call.end(signal?.reason);

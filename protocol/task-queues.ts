@@ -1,5 +1,5 @@
 /** The deployment's own task queue, if TASK_QUEUE sets no other. */
-export const usualTaskQueue = 'lab-operations';
+export const defaultTaskQueue = 'lab-operations';
 
 /**
  * The task queues of activities that nobody waits for on a screen. Workflows, and whatever a person or a program waits for, are on

@@ -6,7 +6,7 @@
 export type Installation = readonly [name: string, ...former: string[]];
 
 /** For trying things out: in production the name is required. */
-export const usualInstallation: Installation = ['default'];
+export const defaultInstallation: Installation = ['default'];
 
 /** No colon, which separates the parts of a passthrough. With it, one of ours stays below 255 characters. */
 export function isInstallationName(text: string): boolean {

@@ -110,10 +110,10 @@ export type ErrorClass<
 > = Constructor<Given, Base & { readonly name: Name }> & Pick<typeof LabOperationsError, 'kind' | 'remedy' | 'advises'>;
 
 /** The base of an error of one kind. A bundler may rename the class itself, so its name is given. */
-function ofKind(kind: ErrorKind, usualRemedy = '') {
+function ofKind(kind: ErrorKind, defaultRemedy = '') {
   return <Name extends string, Given extends unknown[] = Usual, Base extends LabOperationsError = LabOperationsError>(
     errorName: Name,
-    remedy = usualRemedy,
+    remedy = defaultRemedy,
     base?: Constructor<Given, Base>,
   ) => {
     class Named extends ((base as typeof LabOperationsError | undefined) ?? LabOperationsError) {

@@ -4,7 +4,7 @@ import { type Documents, createDocuments } from './documents.js';
 import { checkedDescription } from './description.js';
 import { type AddressedConfig, createTransport, type ServiceConfig } from './http/http.js';
 import { type LabTests, createLabTests } from './lab-tests.js';
-import { type Installation, usualInstallation } from './installation.js';
+import { type Installation, defaultInstallation } from './installation.js';
 import { type Links, createLinks } from './link/link.js';
 import { type Orders, createOrders } from './order/orders.js';
 import { type Portal, createPortal, type Users, createUsers } from './users.js';
@@ -54,7 +54,7 @@ export function createLabService(serviceConfig: ServiceConfig): LabService {
   // The first has reported the warnings about the configuration.
   const management = baseUrl === undefined ? transport : createTransport({ ...config, baseUrl, warn: () => undefined });
   return {
-    installation: config.installation ?? usualInstallation,
+    installation: config.installation ?? defaultInstallation,
     users: createUsers(transport),
     links: createLinks(transport),
     providers: createProviders(transport),

@@ -12,7 +12,7 @@ import { type Acceptance, forgetOldMessages, type ReceivedMessage, rememberMessa
 import { postgres } from './postgres.js';
 import { streamStanding, type StreamStanding } from './health-data-reading.js';
 import { ReferenceHashes, type ReferenceKeys } from './reference-hashes.js';
-import { type EventToReject, RejectedEvents, usualRejectedDays } from './rejected-events.js';
+import { type EventToReject, RejectedEvents, defaultRejectedDays } from './rejected-events.js';
 import { requireTables } from './schema-state.js';
 import { UserTransactions } from './user-transactions.js';
 import { writeStream } from './health-data-writing.js';
@@ -65,7 +65,7 @@ export class HealthDataStore extends HealthDataReader {
   readonly #hashes: ReferenceHashes;
   readonly #housekeeping: Housekeeping;
 
-  constructor(database: Database, { referenceKeys, rejectedEventsDays = usualRejectedDays }: StoreOptions = {}) {
+  constructor(database: Database, { referenceKeys, rejectedEventsDays = defaultRejectedDays }: StoreOptions = {}) {
     super(database);
     this.#database = database;
     this.#transactions = new UserTransactions(database);

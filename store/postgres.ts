@@ -11,7 +11,7 @@ const connectTimeoutMs = 5_000;
 const queryTimeoutMs = 60_000;
 
 /** As many writers as a database of a few cores serves well; each of them is a process of the server. */
-const usualPoolSize = 10;
+const defaultPoolSize = 10;
 
 /**
  * PostgreSQL by a connection string. Connects on first use, and again after an outage.
@@ -19,7 +19,7 @@ const usualPoolSize = 10;
  * @param poolSize the most connections for transactions and `write`, and as many again for `query`: reads and health
  * checks do not wait for writers
  */
-export function postgres(databaseUrl: string, poolSize: number = usualPoolSize): Database {
+export function postgres(databaseUrl: string, poolSize: number = defaultPoolSize): Database {
   const [writing, reading] = [newPool(databaseUrl, poolSize), newPool(databaseUrl, poolSize)];
   return {
     query: (sql, parameters) => guarded(() => rowsOf(reading, sql, parameters)),

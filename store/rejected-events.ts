@@ -58,7 +58,7 @@ const columns = `id::text, message_id as "messageId", event_type as "eventType",
   discard_reason as "discardReason"`;
 
 /** For how many days a rejected event waits by default. A body may hold anything, a patient's name too. */
-export const usualRejectedDays = 90;
+export const defaultRejectedDays = 90;
 
 /** Bodies of 2 MiB and more are freed in a second or so. */
 const expiredAtOnce = 200;

@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/activities.js';
 import type { ResolvedOrderPolicy } from '../protocol/order/policy.js';
-import { settlingAfter, usualSettling } from '../protocol/settling.js';
+import { settlingAfter, defaultSettling } from '../protocol/settling.js';
 import { sideQueueName, type SideQueue } from '../protocol/task-queues.js';
 import { isFinalRefusal } from './entity/commands.js';
 
@@ -87,7 +87,7 @@ const endpointChange = {
   ...notAwaited,
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '3 minutes',
-  retry: { initialInterval: usualSettling, backoffCoefficient: 1 },
+  retry: { initialInterval: defaultSettling, backoffCoefficient: 1 },
 } satisfies Row;
 
 /** A person waits on a screen: after half a minute an outage is reported, and asking again is harmless. */
@@ -176,7 +176,7 @@ export const activityOptions = {
   undoDeletion: command,
   cancelAppointment: command,
   // The service may still be at work on an attempt that failed: the next one reads when it has settled.
-  decideMatchReview: { ...command, retry: { initialInterval: usualSettling, backoffCoefficient: 1 } },
+  decideMatchReview: { ...command, retry: { initialInterval: defaultSettling, backoffCoefficient: 1 } },
   listWebhooks: commandWithoutHeartbeat,
   readWebhookSecret: commandWithoutHeartbeat,
   fingerprintWebhookSecret: commandWithoutHeartbeat,

@@ -2,7 +2,7 @@ import { ApplicationFailure, activityInfo, cancellationSignal, heartbeat, log } 
 import {
   deliverNotificationsStart,
   notificationsLeftSignal,
-  usualRetryDays,
+  defaultRetryDays,
   type NotificationsLeft,
   type RefusedNotification,
   isAlarm,
@@ -148,7 +148,7 @@ export async function handOver(
 ): Promise<void> {
   const first = left.notifications[0] ?? left.refused[0]?.notification;
   if (!first) return;
-  const { retryDays = usualRetryDays } = typeof target === 'object' ? target : {};
+  const { retryDays = defaultRetryDays } = typeof target === 'object' ? target : {};
   const start = deliverNotificationsStart(first, retryDays * 24 * 60 * 60_000);
   await temporal.workflow.signalWithStart(start.name, {
     ...start,

@@ -12,14 +12,14 @@ import type { RejectedEventEntry, ReplayRejectedEventsResult } from '../../proto
 import { type ActivityDependencies, type WorkerStore, withStore } from '../dependencies.js';
 import { present } from '../../protocol/canonical-json.js';
 
-const usualLimit = 100;
+const defaultLimit = 100;
 const longestReason = 500;
 const longestMessageId = 128;
 
 /** The calls on rejected events; the workflow has checked their input (protocol/operators/operator-calls.ts). */
 export function rejectedEventActivities({ workerStore }: Pick<ActivityDependencies, 'workerStore'>) {
   return {
-    async listRejectedEvents({ limit = usualLimit, ...filter }: TakenBy<'listRejectedEvents'>) {
+    async listRejectedEvents({ limit = defaultLimit, ...filter }: TakenBy<'listRejectedEvents'>) {
       return withStore(workerStore, async ({ rejected }): Promise<AnswerOf<'listRejectedEvents'>> => {
         const events = await rejected.list({ ...filter, limit });
         return { events: events.map(entryOf), waiting: await rejected.count(), ...nextAfter(events, limit) };
@@ -48,7 +48,7 @@ export function rejectedEventActivities({ workerStore }: Pick<ActivityDependenci
           await replay(store, route, page.id, result).catch(unlessReplayedBefore);
           return result;
         }
-        const { limit = usualLimit, ...filter } = page;
+        const { limit = defaultLimit, ...filter } = page;
         const events = await store.rejected.list({ ...filter, limit });
         for (const { id } of events) await replay(store, route, id, result).catch(unlessSettled);
         return { ...result, ...nextAfter(events, limit) };

@@ -4,7 +4,7 @@ import { NotFound, RequestInvalid } from '../../service/errors.js';
 import type { UpdateWebhookRequest, Webhook, WebhookPlace } from '../../service/management/webhooks.js';
 import { unprotected, type AnswerOf, type TakenBy } from '../../protocol/operators/operator-calls.js';
 import { isSignedUrl } from '../../protocol/report/signed-url.js';
-import { usualSettling } from '../../protocol/settling.js';
+import { defaultSettling } from '../../protocol/settling.js';
 import type { OneWebhook, WebhookChange, WebhookEndpoint } from '../../protocol/operators/webhook-endpoints.js';
 import { isFirstOfActivity } from '../attempt.js';
 import type { ActivityDependencies } from '../dependencies.js';
@@ -28,8 +28,8 @@ export function webhookActivities(dependencies: Dependencies) {
 
 /** Milliseconds that a call may still be running after its answer was lost: sent again earlier, it may be done twice. */
 const settlings: Readonly<Record<string, number>> = {
-  registerWebhook: usualSettling,
-  rotateWebhookSecret: usualSettling,
+  registerWebhook: defaultSettling,
+  rotateWebhookSecret: defaultSettling,
 };
 
 /** A missing endpoint has its own failure type, and so has a worker without a management key. */
@@ -152,7 +152,7 @@ function notRotatedYet(): ApplicationFailure {
     message: 'The service still shows the secret from before its rotation',
     type: 'AnswerUnreadable',
     nonRetryable: false,
-    nextRetryDelay: usualSettling,
+    nextRetryDelay: defaultSettling,
   });
 }
 

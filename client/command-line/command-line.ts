@@ -61,7 +61,7 @@ export type Patience = Duration | 'endless';
 /** Connects to Temporal; no call of the result takes longer than the deadline. */
 export type Connect = (options: ConnectOptions & { deadline: Deadline }) => Promise<LabOperations>;
 
-const usualPatience: Patience = '5m';
+const defaultPatience: Patience = '5m';
 
 /** When a command that has no answer yet first asks whether there is a worker, and how often after that. */
 const firstCheckMs = 10_000;
@@ -90,7 +90,7 @@ export class CommandLine {
   }
 
   /** Connects, does the work, each call of it within its time, and closes the connection. */
-  async run(work: (call: Call) => Promise<void>, patience: Patience = usualPatience): Promise<void> {
+  async run(work: (call: Call) => Promise<void>, patience: Patience = defaultPatience): Promise<void> {
     const { output: _output, timeFormat: _timeFormat, verbose: _verbose, timeout, ...options } = this.readOptions();
     const { progress } = this;
     try {

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
-import { usualTaskQueue } from '../../protocol/task-queues.js';
+import { defaultTaskQueue } from '../../protocol/task-queues.js';
 import { isProduction, readActor, requireActor, readReadsFile } from '../config.js';
 import { appointmentCommands } from './appointments.js';
 import { completionCommand } from './completion.js';
@@ -59,8 +59,8 @@ Exit status: 0 done; 1 the command did not succeed; 2 the command line, a file o
 function taskQueueOption(): Option {
   return new Option('--task-queue <name>', 'task queue of the worker')
     .env('TASK_QUEUE')
-    .default(usualTaskQueue)
-    .argParser((name) => name.trim() || usualTaskQueue);
+    .default(defaultTaskQueue)
+    .argParser((name) => name.trim() || defaultTaskQueue);
 }
 
 const actorMissing =

@@ -1,6 +1,6 @@
 import type { Client, WorkflowClientInterceptor } from '@temporalio/client';
 import type { Encryption } from '../config.js';
-import { derivedClient, hasKeys, usualIdentity } from '../payload-limit.js';
+import { derivedClient, hasKeys, defaultIdentity } from '../payload-limit.js';
 import { EncryptionKeysMissing } from '../errors.js';
 
 /** The error without keys if encryption is required. */
@@ -74,7 +74,7 @@ async function isEncryptedBy({ connection, options }: Client, taskQueue: string)
 const suffix = ' (encrypts)';
 
 export function workerIdentity(encrypts: boolean): string {
-  return `${usualIdentity()}${encrypts ? suffix : ''}`;
+  return `${defaultIdentity()}${encrypts ? suffix : ''}`;
 }
 
 export function isOfEncryptingWorker(identity: string | null | undefined): boolean {

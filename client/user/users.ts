@@ -23,7 +23,7 @@ import {
   type DeletionState,
 } from '../../protocol/deletion/messages.js';
 import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
-import { usualDeadline, type CallOptions } from '../call-options.js';
+import { defaultDeadline, type CallOptions } from '../call-options.js';
 import type { RefusedField } from '../../service/lab-operations-error.js';
 import { isText } from '../../service/json-object.js';
 import { checkRead, policyFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
@@ -212,7 +212,7 @@ export class UserOperations {
     const calls = this.#calls;
     const runs = calls.iterate(userCalls.reading, options, () => runsOfUser(client, userId));
     // A run that is stuck must not end the export, nor hold it up.
-    const bounded = { deadline: usualDeadline, ...options };
+    const bounded = { deadline: defaultDeadline, ...options };
     const readState = async (run: WorkflowExecutionInfo): Promise<Pick<ExportedWork, 'state' | 'stateUnread'>> => {
       try {
         const state = await calls.call(userCalls.reading, bounded, (call) => stateOf(call, client, run));

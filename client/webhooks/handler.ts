@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Installation } from '../../service/installation.js';
-import { usualTaskQueue } from '../../protocol/task-queues.js';
-import { type Encryption, installationOf, usualEncryption } from '../config.js';
+import { defaultTaskQueue } from '../../protocol/task-queues.js';
+import { type Encryption, installationOf, defaultEncryption } from '../config.js';
 import { withKeysRequired } from '../encryption/key-requirement.js';
 import { withPayloadLimit } from '../payload-limit.js';
 import { AbandonedCalls } from '../call-options.js';
@@ -20,7 +20,7 @@ import {
   parse,
   requireAboveZero,
   type SignedMessage,
-  usualWebhookBytes,
+  defaultWebhookBytes,
   verify,
   type Bounds,
   checkedBounds,
@@ -119,8 +119,8 @@ async function take({ id, bytes }: SignedMessage, settings: Settings): Promise<R
 type Settings = Bounds & Destinations & Pick<WebhookHandlerOptions, 'logger' | 'observe'>;
 
 function checked(options: WebhookHandlerOptions): Settings {
-  const { temporal, taskQueue = usualTaskQueue, maxBytes = usualWebhookBytes, deadlineMs = 10_000 } = options;
-  const { installation, encryption = usualEncryption(), teamId, ...others } = options;
+  const { temporal, taskQueue = defaultTaskQueue, maxBytes = defaultWebhookBytes, deadlineMs = 10_000 } = options;
+  const { installation, encryption = defaultEncryption(), teamId, ...others } = options;
   requireAboveZero('createWebhookHandler', { deadlineMs });
   const bounds = checkedBounds('createWebhookHandler', 'WEBHOOK_SECRETS', { ...options, maxBytes });
   return {

@@ -5,7 +5,7 @@ import { utcInstant } from '../../service/timestamps.js';
 import {
   deliverNotificationsStart,
   notificationsLeftSignal,
-  usualRetryDays,
+  defaultRetryDays,
 } from '../../protocol/notifications/delivery.js';
 import { isAddressable, isLinkAddressable, linkProviderId } from '../../protocol/ids.js';
 import { connectionErrorNotification, connectionReportedSignal } from '../../protocol/link/messages.js';
@@ -71,7 +71,7 @@ async function reportBrokenConnection(
   // A replayed event is the same event: the receiver recognises the notification by its id.
   const id = messageId.replace(/\/replay\/.*$/, '');
   const broken = connectionErrorNotification({ userId, provider: sourceSlug, errorType, messageId: id, at });
-  const start = deliverNotificationsStart(broken, usualRetryDays * 24 * 60 * 60_000);
+  const start = deliverNotificationsStart(broken, defaultRetryDays * 24 * 60 * 60_000);
   return signalWithStart(to, start, notificationsLeftSignal, { notifications: [broken], refused: [] });
 }
 

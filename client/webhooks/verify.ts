@@ -37,13 +37,13 @@ interface Refused<Name extends string> {
  * The largest webhook that is accepted by default: five times the largest one seen (docs/internals/lab-service.md), and as much as
  * Temporal takes of an order by default.
  */
-export const usualWebhookBytes = 2 * 1024 * 1024;
+export const defaultWebhookBytes = 2 * 1024 * 1024;
 
 /** By default, the bodies of all requests together take 64 MiB, or as much as one of the largest size needs. */
-const usualBytesAtOnce = 64 * 1024 * 1024;
+const defaultBytesAtOnce = 64 * 1024 * 1024;
 
 /** How long a body may take by default, in milliseconds: the senders give up after 15 s, and the answer takes some of that. */
-const usualBodyDeadlineMs = 10_000;
+const defaultBodyDeadlineMs = 10_000;
 
 interface GivenBounds {
   secrets: readonly string[];
@@ -70,8 +70,8 @@ export interface Bounds {
  * @throws TypeError, WebhookSecretInvalid
  */
 export function checkedBounds(creator: string, setting: string, given: GivenBounds): Bounds {
-  const { secrets, maxBytes, bodyDeadlineMs = usualBodyDeadlineMs, now = Date.now } = given;
-  const { maxBytesAtOnce = Math.max(usualBytesAtOnce, Math.ceil(maxBytes * (4 / 3))) } = given;
+  const { secrets, maxBytes, bodyDeadlineMs = defaultBodyDeadlineMs, now = Date.now } = given;
+  const { maxBytesAtOnce = Math.max(defaultBytesAtOnce, Math.ceil(maxBytes * (4 / 3))) } = given;
   if (!Array.isArray(secrets) || secrets.length === 0)
     throw new TypeError(`${creator} needs at least one secret (${setting})`);
   for (const secret of secrets) parseSecret(secret);

@@ -1,7 +1,7 @@
 import { createLabService, type LabService } from '../../client/index.js';
 import { sideQueueName } from '../../protocol/task-queues.js';
 import { serveHttp } from '../../sandbox/temporal/ports.js';
-import { usualInstallation } from '../../service/installation.js';
+import { defaultInstallation } from '../../service/installation.js';
 import { snapshotOf } from '../../service/order/projection.js';
 import { registration, visitFor } from '../../test/rig/cast.js';
 import { backlogName, type Backlog } from './backlog.js';
@@ -78,7 +78,7 @@ async function readyToRegister({ sandbox }: Stage, side: Side): Promise<() => Pr
   const { order: placed } = await sandbox.createOrder({ webhook: false });
   const moved = await sandbox.move(placed.id, { status: 'with_customer', webhook: false });
   const { order, kit_sample_id: sampleId } = moved;
-  await handOver(side, snapshotOf(order, usualInstallation), { notifies: true });
+  await handOver(side, snapshotOf(order, defaultInstallation), { notifies: true });
   const handle = await side.labs.orders.getHandle({ orderId: order.id });
   await handle.state();
   return () => handle.register(registration(sampleId ?? ''));

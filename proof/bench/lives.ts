@@ -3,7 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { orderChangedSignal, kitOrderName, orderPlacedSignal } from '../../protocol/order/messages.js';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
-import { usualInstallation } from '../../service/installation.js';
+import { defaultInstallation } from '../../service/installation.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { snapshotOf } from '../../service/order/projection.js';
 import { consents, kitFor, patientAddress, patientDetails } from '../../test/rig/cast.js';
@@ -43,7 +43,7 @@ export const playProject: Play = async (world, side) => {
   const patient = { patient_details: patientDetails, patient_address: patientAddress, consents };
   await handle.register({ user_id: userId, sample_id: sampleId ?? '', ...patient });
   const { order } = await world.sandbox.order(orderId);
-  await report(snapshotOf(order, usualInstallation));
+  await report(snapshotOf(order, defaultInstallation));
   for (const status of afterwards) await report(await moved(world, orderId, status));
   await workflow.result();
   return { placeKitOrder: placeKitOrderId(reference), kitOrder: kitOrderId(orderId) };
@@ -74,7 +74,7 @@ export const playBare: Play = async (world, side) => {
 
 async function moved(world: World, orderId: string, status: string): Promise<OrderSnapshot> {
   const { order } = await world.sandbox.move(orderId, status);
-  return snapshotOf(order, usualInstallation);
+  return snapshotOf(order, defaultInstallation);
 }
 
 function eventOf({ events }: { events: readonly { status: string; created_at: string }[] }): BareEvent {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { readPassthrough } from '../../protocol/order/root-order.js';
-import { unsigned, usualInstallation } from '../../service/installation.js';
+import { unsigned, defaultInstallation } from '../../service/installation.js';
 import { personal } from '../../test/rig/cast.js';
 import type { Notification } from '../../test/rig/notification-receiver.js';
 import type { AtService, Ending } from './ending.js';
@@ -42,7 +42,7 @@ export function differences(calm: readonly Ending[], faulty: readonly Ending[]):
 export function kitsPerReference({ orders }: AtService): string[] {
   const counts = new Map<string, number>();
   for (const { passthrough } of orders) {
-    const ours = readPassthrough(unsigned(passthrough, usualInstallation));
+    const ours = readPassthrough(unsigned(passthrough, defaultInstallation));
     const key = ours && `${ours.reference}, number ${ours.n}`;
     if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
   }

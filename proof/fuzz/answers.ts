@@ -8,7 +8,7 @@ import { createLabService, type LabService } from '../../service/lab-service.js'
 import type { Marker } from '../../service/lab-tests.js';
 import { matchReviewSnapshotOf } from '../../service/match-review/snapshot.js';
 import type { MatchReview } from '../../service/match-review/match-reviews.js';
-import { usualInstallation } from '../../service/installation.js';
+import { defaultInstallation } from '../../service/installation.js';
 import { snapshotOf } from '../../service/order/projection.js';
 import type { Order } from '../../service/order/order.js';
 import type { ParsingJob } from '../../service/report/parsing-job.js';
@@ -170,7 +170,7 @@ function projected({ name }: SampleCall, result: unknown, tally: Tally, input: (
 }
 
 function checkOrder(order: Order): void {
-  const snapshot: unknown = JSON.parse(JSON.stringify(snapshotOf(order, usualInstallation)));
+  const snapshot: unknown = JSON.parse(JSON.stringify(snapshotOf(order, defaultInstallation)));
   if (!readSnapshot(snapshot)) throw new Error('its snapshot is not read as one');
   if (personal.test(JSON.stringify(snapshot))) throw new Error('its snapshot is personal');
 }

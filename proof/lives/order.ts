@@ -1,6 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { orderSchema } from '../../service/order/order.js';
-import { signed, usualInstallation } from '../../service/installation.js';
+import { signed, defaultInstallation } from '../../service/installation.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { snapshotOf } from '../../service/order/projection.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
@@ -109,7 +109,7 @@ export class OrderWorld implements World {
   }
 
   protected snapshot(order: Order): OrderSnapshot {
-    return snapshotOf(orderSchema.parse(this.body(order)), usualInstallation);
+    return snapshotOf(orderSchema.parse(this.body(order)), defaultInstallation);
   }
 
   private report(order: Order): void {
@@ -245,7 +245,7 @@ export class OrderWorld implements World {
     const { life, server } = this.stage;
     if (life.happens(0.3)) return void this.add('elsewhere', 'initial');
     const order = this.add('product', 'initial', {
-      passthrough: signed(writePassthrough({ reference, n: 1 }), usualInstallation),
+      passthrough: signed(writePassthrough({ reference, n: 1 }), defaultInstallation),
     });
     const { policy } = this;
     const snapshot = this.snapshot(order);

@@ -8,7 +8,7 @@ import { factsOf, readAnswer, readEnd } from '../../service/http/answers.js';
 import { AnswerLost, ServiceUnreachable } from '../../service/errors.js';
 import type { Transport } from '../../service/http/http.js';
 import type { AnsweredCall, ServiceCall } from '../../service/http/calls.js';
-import { usualInstallation } from '../../service/installation.js';
+import { defaultInstallation } from '../../service/installation.js';
 import { createLabTests } from '../../service/lab-tests.js';
 import { createLinks } from '../../service/link/link.js';
 import { createMatchReviews } from '../../service/match-review/match-reviews.js';
@@ -162,7 +162,7 @@ export class Network {
         ActivityDependencies['service'],
         'providers' | 'documents' | 'timeseries' | 'management'
       >),
-      installation: usualInstallation,
+      installation: defaultInstallation,
       close: () => Promise.resolve(),
     };
   }

@@ -116,7 +116,7 @@ export interface DeliveryResult {
 }
 
 /** How long a notification is tried by a caller that knows no setting of the worker's: NOTIFY_RETRY_DAYS. */
-export const usualRetryDays = 30;
+export const defaultRetryDays = 30;
 
 /** The start options, to be used with signal-with-start. */
 export function deliverNotificationsStart(

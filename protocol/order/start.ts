@@ -19,7 +19,7 @@ import { resolvePolicy } from '../policy/policies.js';
 import { present } from '../canonical-json.js';
 
 /** Resolved once: every webhook needs it, in case it starts a run. */
-const usualPolicy = resolvePolicy('order');
+const resolvedDefaults = resolvePolicy('order');
 
 /**
  * The start options for the workflow that follows the order's chain, to be used with signal-with-start. Search
@@ -31,7 +31,7 @@ export function kitOrderStart(
   snapshot: OrderSnapshot,
   rootOrderId = rootOf(snapshot),
   reference = readPassthrough(snapshot.passthrough)?.reference,
-  policy: ResolvedOrderPolicy = usualPolicy,
+  policy: ResolvedOrderPolicy = resolvedDefaults,
 ): WorkflowStart<KitOrderInput> {
   // The run itself says if it takes in an order that names it.
   const namedByUs = readPassthrough(snapshot.passthrough)?.root !== undefined;

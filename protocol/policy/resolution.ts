@@ -58,15 +58,15 @@ export function resolveSettings<Table extends Settings>(
   const faults: string[] = [];
   const { version: writtenAs, ...values } = valuesIn(given, faults);
   requireKnown(of, writtenAs, known, faults);
-  const { version = known, ...usual } = valuesIn(base ?? defaultsOf(table), faults);
+  const { version = known, ...defaults } = valuesIn(base ?? defaultsOf(table), faults);
   requireKnown(of, version, known, faults);
-  const settings = Object.entries(table).filter(([name]) => version === known || Object.hasOwn(usual, name));
+  const settings = Object.entries(table).filter(([name]) => version === known || Object.hasOwn(defaults, name));
   const read: Record<string, unknown> = {};
   for (const [name, setting] of settings) {
     const fault = (problem: string) => faults.push(`${name} ${problem}`);
     const given =
       values[name] == null
-        ? { value: usual[name], isResolved: base !== undefined }
+        ? { value: defaults[name], isResolved: base !== undefined }
         : { value: values[name], isResolved: writtenAs != null };
     read[name] = readSetting(setting, given, read, fault);
   }

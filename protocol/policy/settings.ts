@@ -33,7 +33,7 @@ export interface DeadlineSetting {
 export interface FollowingSetting {
   kind: 'following';
   setting: string;
-  usual: (span: number) => number;
+  defaultFrom: (span: number) => number;
   most: number;
 }
 
@@ -112,12 +112,12 @@ interface Bounds {
   leastGiven?: Duration;
 }
 
-export function duration(usual: Duration, bounds: Bounds = {}): DurationSetting {
+export function duration(defaultValue: Duration, bounds: Bounds = {}): DurationSetting {
   const { least, most, leastGiven } = bounds;
   const span = least === undefined ? shortest : ms(least);
   return {
     kind: 'duration',
-    default: usual,
+    default: defaultValue,
     least: span,
     most: most === undefined ? longest : ms(most),
     leastGiven: leastGiven === undefined ? span : ms(leastGiven),
@@ -125,41 +125,41 @@ export function duration(usual: Duration, bounds: Bounds = {}): DurationSetting 
 }
 
 /** A pause between two reads, 1 second to 30 days. The minimum keeps a workflow from polling without pause. */
-export function poll(usual: Duration): DurationSetting {
-  return duration(usual, { least: '1s', most: '30d' });
+export function poll(defaultValue: Duration): DurationSetting {
+  return duration(defaultValue, { least: '1s', most: '30d' });
 }
 
 /** A limit of how long something may take: calendar time, or business days as in `'6bd'`. */
-export function deadline(usual: Duration | BusinessDays): DeadlineSetting {
-  return { kind: 'deadline', default: usual };
+export function deadline(defaultValue: Duration | BusinessDays): DeadlineSetting {
+  return { kind: 'deadline', default: defaultValue };
 }
 
-export function dates(...usual: string[]): DatesSetting {
-  return { kind: 'dates', default: usual };
+export function dates(...defaultValues: string[]): DatesSetting {
+  return { kind: 'dates', default: defaultValues };
 }
 
-/** @param usual makes the default out of the other setting's milliseconds */
+/** @param defaultFrom computes the default from the other setting's milliseconds */
 export function following(
   setting: string,
-  usual: FollowingSetting['usual'],
+  defaultFrom: FollowingSetting['defaultFrom'],
   { most }: { most: Duration },
 ): FollowingSetting {
-  return { kind: 'following', setting, usual, most: ms(most) };
+  return { kind: 'following', setting, defaultFrom, most: ms(most) };
 }
 
-export function durations(...usual: Duration[]): DurationsSetting {
-  return { kind: 'durations', default: usual };
+export function durations(...defaultValues: Duration[]): DurationsSetting {
+  return { kind: 'durations', default: defaultValues };
 }
 
-export function count(usual: number, { least, most }: { least: number; most: number }): CountSetting {
-  return { kind: 'count', default: usual, least, most };
+export function count(defaultValue: number, { least, most }: { least: number; most: number }): CountSetting {
+  return { kind: 'count', default: defaultValue, least, most };
 }
 
 export function choice<Choice extends string>(
-  usual: NoInfer<Choice>,
+  defaultValue: NoInfer<Choice>,
   choices: readonly Choice[],
 ): ChoiceSetting<Choice> {
-  return { kind: 'choice', default: usual, choices };
+  return { kind: 'choice', default: defaultValue, choices };
 }
 
 export type Defaults<Table extends Settings> = {
@@ -255,8 +255,8 @@ function readDates(value: unknown, fault: Fault): string[] {
 }
 
 /** @param first the other one; undefined if it is not known, and then there is a value */
-function readFollowing({ usual, most }: FollowingSetting, given: Given, first: unknown, fault: Fault): number {
-  const followed = given.value == null ? { value: usual(Number(first)), isResolved: true } : given;
+function readFollowing({ defaultFrom, most }: FollowingSetting, given: Given, first: unknown, fault: Fault): number {
+  const followed = given.value == null ? { value: defaultFrom(Number(first)), isResolved: true } : given;
   return readDuration(followed, fault, first as number | undefined, most);
 }
 

@@ -46,7 +46,7 @@ export class ProxyInvalid extends invalid(
 export function proxyFor(address: string, env: Env = process.env): Proxy | undefined {
   const { protocol, hostname, port } = new URL(address);
   const host = hostname.toLowerCase().replace(/^\[|\]$/g, '');
-  if (isLoopback(host) || isExempt(host, port || usualPorts[protocol], env)) return undefined;
+  if (isLoopback(host) || isExempt(host, port || defaultPorts[protocol], env)) return undefined;
   const [setting] = (settings[protocol] ?? []).flatMap((name) => variableOf(name, env));
   if (setting === undefined) return undefined;
   const text = env[setting]?.trim() ?? '';
@@ -77,7 +77,7 @@ function variableOf(name: string, env: Env): string[] {
   return [name, name.toUpperCase()].filter((each) => (env[each]?.trim() ?? '') !== '');
 }
 
-const usualPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443', 'grpc:': '7233' };
+const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443', 'grpc:': '7233' };
 
 /** True if no_proxy names the host: by its name or a domain above it, an address, a network such as 10.0.0.0/8, or `*` for all. */
 function isExempt(host: string, port: string | undefined, env: Env): boolean {

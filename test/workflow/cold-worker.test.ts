@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { kitOrderId } from '../../protocol/ids.js';
 import { criticalResultReportedSignal, orderChangedSignal } from '../../protocol/order/messages.js';
-import { usualInstallation } from '../../service/installation.js';
+import { defaultInstallation } from '../../service/installation.js';
 import { snapshotOf } from '../../service/order/projection.js';
 import { eventually } from '../rig/eventually.js';
 import { isIdle } from '../rig/idle.js';
@@ -22,7 +22,7 @@ async function untilIdle({ rootOrderId }: Kit): Promise<void> {
 
 /** A webhook that says nothing which the workflow acts on. */
 async function reportTracking(kit: Kit): Promise<void> {
-  const order = snapshotOf(await stage.service.orders.get(kit.rootOrderId), usualInstallation);
+  const order = snapshotOf(await stage.service.orders.get(kit.rootOrderId), defaultInstallation);
   const updatedAt = new Date(Date.now() + 1000).toISOString();
   const shipment = { ...order.shipment, outboundTrackingNumber: 'INVENTED-1' };
   await workflow(kit).signal(orderChangedSignal, { ...order, updatedAt, shipment });

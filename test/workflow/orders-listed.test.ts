@@ -6,7 +6,7 @@ import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import { labAttentionKey } from '../../protocol/search-attributes.js';
 import { all } from '../rig/all.js';
-import { signed, usualInstallation } from '../../service/installation.js';
+import { signed, defaultInstallation } from '../../service/installation.js';
 import { namespace, taskQueue } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';
 import { setStage } from './story.js';
@@ -247,7 +247,7 @@ describe('an order that exists already', () => {
   test('that another installation placed, or a placing here, is refused another reference', async () => {
     for (const [passthrough, owner] of [
       ['labops/another:-:theirs:1', 'installation another'],
-      [signed('labops:-:ours:1', usualInstallation), 'reference ours'],
+      [signed('labops:-:ours:1', defaultInstallation), 'reference ours'],
     ] as const) {
       const { order } = await stage.sandbox.createOrder({ passthrough, webhook: false });
       const refusal = { name: 'OrderTaken', message: expect.stringContaining(owner) as string };

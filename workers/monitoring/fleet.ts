@@ -25,9 +25,9 @@ export interface FleetOptions {
 }
 
 const usuallyRememberedMs = 30_000;
-const usualPageSize = 1_000;
+const defaultPageSize = 1_000;
 /** A released server allows 10 calls a second for a namespace, and lists of the product need some of them. */
-const usuallyCallEveryMs = 2_000;
+const defaultCallEveryMs = 2_000;
 /** For one call, with its repetitions. */
 const callWithinMs = 25_000;
 /** How long old numbers are shown, with their age: longer than two rounds of a large fleet take. After that an old number would pass for a current one. */
@@ -79,7 +79,7 @@ function paced(everyMs: number): () => Promise<void> {
 
 /** Lists by the service itself, because the client's list decodes memos: one with a key that is lost would hide all others. */
 function visibilityOf(client: Client, taskQueue: string, options: FleetOptions): Visibility {
-  const { callEveryMs = usuallyCallEveryMs, pageSize = usualPageSize } = options;
+  const { callEveryMs = defaultCallEveryMs, pageSize = defaultPageSize } = options;
   const turn = paced(callEveryMs);
   const { namespace } = client.options;
   const ours = (query: string) => `${ofTaskQueue(taskQueue)} AND ${query}`;

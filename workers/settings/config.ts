@@ -1,4 +1,4 @@
-import { keyRingFile, usualEncryption } from '../../client/config.js';
+import { keyRingFile, defaultEncryption } from '../../client/config.js';
 import { withoutBlanks } from '../../client/temporal.config.js';
 import type { KeyRing } from '../../client/encryption/key-ring.js';
 import { SecretFileInvalid, secretOf } from '../../client/files.js';
@@ -165,7 +165,7 @@ export type CodecServerConfig = ReturnType<typeof readCodecServerConfig>;
 export type SingleProcessConfig = ReturnType<typeof readSingleProcessConfig>;
 
 /** Shorter than the 30 s that container platforms usually wait. */
-const usualGraceSeconds = 20;
+const defaultGraceSeconds = 20;
 
 /** @throws ConfigInvalid with every fault of the settings that the worker reads */
 export function readWorkerConfig(env: Env = process.env) {
@@ -202,7 +202,7 @@ export function readIngressConfig(env: Env = process.env) {
 }
 
 function ingressConfig(config: Read<typeof ingress>) {
-  const { shutdownGraceSeconds = usualGraceSeconds } = config;
+  const { shutdownGraceSeconds = defaultGraceSeconds } = config;
   return { ...config, shutdownGraceSeconds, installation: namesOf(config.installation) };
 }
 
@@ -213,7 +213,7 @@ function namesOf({ name, formerNames }: Config<typeof ingress>['installation']):
 /** @throws ConfigInvalid with every fault of the settings that the codec server reads */
 export function readCodecServerConfig(env: Env = process.env) {
   const config = read(codecServer, env);
-  const { shutdownGraceSeconds = usualGraceSeconds, allowedOrigins = defaultOrigins(config.host) } = config;
+  const { shutdownGraceSeconds = defaultGraceSeconds, allowedOrigins = defaultOrigins(config.host) } = config;
   return { ...config, shutdownGraceSeconds, allowedOrigins, keyRing: config.keyRing as KeyRing }; // without it there is a fault
 }
 
@@ -281,7 +281,7 @@ function read<const L extends List>(list: L, env: Env): Read<L> {
   const faults: SettingFault[] = [];
   const names = new Set(namesIn(list));
   const given = givenTexts(names, env, faults);
-  const texts: Env = { LABOPS_ENCRYPTION: usualEncryption(given) ?? 'optional', ...given };
+  const texts: Env = { LABOPS_ENCRYPTION: defaultEncryption(given) ?? 'optional', ...given };
   const valid: Partial<Values> = {};
   for (const name of names) {
     if (name === 'TEMPORAL_*') {

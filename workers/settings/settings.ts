@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { serviceDescriptionIn } from '../../client/files.js';
-import { usualWebhookBytes } from '../../client/webhooks/verify.js';
-import { usualRetryDays } from '../../protocol/notifications/delivery.js';
+import { defaultWebhookBytes } from '../../client/webhooks/verify.js';
+import { defaultRetryDays } from '../../protocol/notifications/delivery.js';
 import {
   baseAddress,
   defaultBrand,
@@ -11,10 +11,10 @@ import {
   webAddress,
   word,
 } from '../../service/description.js';
-import { usualInstallation } from '../../service/installation.js';
-import { usualTaskQueue, type SideQueue } from '../../protocol/task-queues.js';
-import { usualRejectedDays } from '../../store/rejected-events.js';
-import { queues, usualSlots } from '../worker/polled-queues.js';
+import { defaultInstallation } from '../../service/installation.js';
+import { defaultTaskQueue, type SideQueue } from '../../protocol/task-queues.js';
+import { defaultRejectedDays } from '../../store/rejected-events.js';
+import { queues, defaultSlots } from '../worker/polled-queues.js';
 import {
   bearerToken,
   databaseAddress,
@@ -69,7 +69,7 @@ const queueList = list.pipe(
 
 function slots(queue: SideQueue, work: string) {
   return wholeNumber(1, 10_000)
-    .default(usualSlots[queue])
+    .default(defaultSlots[queue])
     .meta({ description: `set how many ${work} this process runs at once` });
 }
 
@@ -105,12 +105,12 @@ export const settings = {
     more: "OpenTelemetry's own variables, such as OTEL_EXPORTER_OTLP_ENDPOINT, set the destination and the share of traces ([Traces](monitoring.md#traces)).",
   }),
   TASK_QUEUE: word(/^\S(.{0,198}\S)?$/, 'is not a name of at most 200 characters')
-    .default(usualTaskQueue)
+    .default(defaultTaskQueue)
     .meta({
       description: 'use the same task queue for the worker, the ingress and the product',
       more: "The client's default is the same.",
     }),
-  LABOPS_INSTALLATION: installationName.default(usualInstallation[0]).meta({
+  LABOPS_INSTALLATION: installationName.default(defaultInstallation[0]).meta({
     description:
       'set a name for this installation, 1 to 32 letters, digits, dots, hyphens and underscores, which no other installation on the same account at the lab service has',
     more: 'It signs the orders that are created, so another installation does not take them for its own. Worker, ingress and backends need the same. Keep it when the namespace or a key changes.',
@@ -169,7 +169,7 @@ export const settings = {
     description:
       'set the largest number of database connections that a process writes with; it reads with as many more',
   }),
-  REJECTED_EVENTS_DAYS: wholeNumber(1, 3650).default(usualRejectedDays).meta({
+  REJECTED_EVENTS_DAYS: wholeNumber(1, 3650).default(defaultRejectedDays).meta({
     description: 'set after how many days the content of an unsettled rejected event is erased',
     more: 'Its row stays.',
   }),
@@ -267,7 +267,7 @@ export const settings = {
     without: 'NOTIFY_URL must be unset',
     isSecret: true,
   }),
-  NOTIFY_RETRY_DAYS: wholeNumber(1, 365).default(usualRetryDays).meta({
+  NOTIFY_RETRY_DAYS: wholeNumber(1, 365).default(defaultRetryDays).meta({
     description: 'set for how many days a notification is retried after its workflow has ended',
     more: 'During that time `labops notifications` lists, resends and discards it.',
   }),
@@ -345,7 +345,7 @@ export const settings = {
     isSecret: true,
   }),
   WEBHOOK_MAX_BYTES: wholeNumber(1024, 256 * mebibyte)
-    .default(usualWebhookBytes)
+    .default(defaultWebhookBytes)
     .meta({ description: 'set the largest webhook to accept, in bytes' }),
   SERVICE_TEAM_ID: serviceFields.teamId.optional().meta({
     description: "set the service's id of your team, or leave it unset",
@@ -423,13 +423,13 @@ export const secretSettings = [
 /** The instruction that follows a fault: how to set it right, and the default. */
 export function instructionOf(schema: z.ZodType): string {
   const { description = '' } = schema.meta() ?? {};
-  const usual = defaultOf(schema);
-  return usual === undefined ? description : `${description}; the default is ${usual}`;
+  const defaultValue = defaultOf(schema);
+  return defaultValue === undefined ? description : `${description}; the default is ${defaultValue}`;
 }
 
 /** The default of a setting as text; undefined if there is none. */
 export function defaultOf(schema: z.ZodType): string | undefined {
   if (schema.meta()?.without !== undefined) return undefined;
-  const usual: unknown = schema.safeParse(undefined).data;
-  return typeof usual === 'string' ? usual : JSON.stringify(usual);
+  const defaultValue: unknown = schema.safeParse(undefined).data;
+  return typeof defaultValue === 'string' ? defaultValue : JSON.stringify(defaultValue);
 }

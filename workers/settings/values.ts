@@ -114,10 +114,10 @@ export const port = wholeNumber(0, 65_535);
  */
 export const onOff = z.enum(['on', 'off'], { error: 'is neither on nor off' }).default('on');
 
-export function flag(usual: boolean) {
+export function flag(defaultValue: boolean) {
   return z
     .enum(['true', 'false'], { error: 'is neither true nor false' })
-    .default(usual ? 'true' : 'false')
+    .default(defaultValue ? 'true' : 'false')
     .transform((text) => text === 'true');
 }
 

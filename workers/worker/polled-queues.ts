@@ -19,4 +19,7 @@ export interface QueueOptions {
  * Calls of the service are made by the main queue, `background` and `files`. The last two together have fewer slots than a process
  * has connections to the service (32), so a call that somebody waits for finds one. A delivery waits for the product most of its time.
  */
-export const usualSlots = { background: 16, notifications: 50, files: 4 } as const satisfies Record<SideQueue, number>;
+export const defaultSlots = { background: 16, notifications: 50, files: 4 } as const satisfies Record<
+  SideQueue,
+  number
+>;

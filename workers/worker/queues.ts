@@ -1,6 +1,6 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { sideQueueName, type SideQueue } from '../../protocol/task-queues.js';
-import { queues, usualSlots, type QueueOptions } from './polled-queues.js';
+import { queues, defaultSlots, type QueueOptions } from './polled-queues.js';
 
 /** Each poller is a request that waits at Temporal. Two keep a queue's slots filled: a poll takes milliseconds, its work seconds. */
 const pollers = { maxConcurrentActivityTaskPolls: 2 };
@@ -23,7 +23,7 @@ export async function createWorkers(
     ...activityOptions,
     ...pollers,
     taskQueue: sideQueueName(options.taskQueue, queue),
-    maxConcurrentActivityTaskExecutions: slots?.[queue] ?? usualSlots[queue],
+    maxConcurrentActivityTaskExecutions: slots?.[queue] ?? defaultSlots[queue],
     ...(queue === 'background' &&
       backgroundPerSecond !== undefined && { maxTaskQueueActivitiesPerSecond: backgroundPerSecond }),
   });

@@ -1,5 +1,5 @@
 import type { Moment } from '../entity/alarm.js';
-import { usualSettling } from '../../protocol/settling.js';
+import { defaultSettling } from '../../protocol/settling.js';
 import type { DeletionRun, Deletion } from './deletion.js';
 
 /** The moments of the grace period, worked out from the request and the policy, without a clock. */
@@ -30,10 +30,10 @@ export function nextMoment(deletion: Deletion): Moment | undefined {
 
 /** From when on a read shows what came of an undo that got no answer; milliseconds since the epoch. */
 export function undoReadableAt({ undoSentUntil = 0 }: DeletionRun): number {
-  return undoSentUntil + usualSettling;
+  return undoSentUntil + defaultSettling;
 }
 
 /** The same for everything that was sent, requests included. */
 export function readableAt(run: DeletionRun): number {
-  return Math.max((run.sentUntil ?? 0) + usualSettling, undoReadableAt(run));
+  return Math.max((run.sentUntil ?? 0) + defaultSettling, undoReadableAt(run));
 }

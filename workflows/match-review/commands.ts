@@ -9,7 +9,7 @@ import type {
   MatchReviewState,
   Rejection,
 } from '../../protocol/match-review/messages.js';
-import { usualSettling } from '../../protocol/settling.js';
+import { defaultSettling } from '../../protocol/settling.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { activities } from '../activity-options.js';
 import { untilDue } from '../entity/alarm.js';
@@ -48,7 +48,7 @@ export async function decide(
     const refusal = refusalOf(error);
     // Any attempt that is not refused for good may follow one that the service is at work on, or has done.
     if (!isFinalRefusal(error) || refusal.type === 'AnswerLost') {
-      review.doubt = { ...decision, until: Date.now() + usualSettling };
+      review.doubt = { ...decision, until: Date.now() + defaultSettling };
       note(review, `the decision '${action}' was not answered`, Date.now(), undefined, actor);
     }
     // A refusal shows that the service knows something that is not known here: read it.

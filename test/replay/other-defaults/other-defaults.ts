@@ -12,7 +12,7 @@ export function otherDefaults(table: Settings): void {
     else if (setting.kind === 'dates') setting.default = ['2026-12-25'];
     else if (setting.kind === 'durations') setting.default = setting.default.map((span) => otherSpan(span, Infinity));
     else if (setting.kind === 'count') setting.default += 1;
-    else if (setting.kind === 'following') setting.usual = (span) => span * 3;
+    else if (setting.kind === 'following') setting.defaultFrom = (span) => span * 3;
     else setting.default = setting.choices.find((choice) => choice !== setting.default) ?? setting.default;
   }
 }

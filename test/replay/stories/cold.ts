@@ -1,6 +1,6 @@
 import { kitOrderId } from '../../../protocol/ids.js';
 import { criticalResultReportedSignal, orderChangedSignal } from '../../../protocol/order/messages.js';
-import { usualInstallation } from '../../../service/installation.js';
+import { defaultInstallation } from '../../../service/installation.js';
 import { snapshotOf } from '../../../service/order/projection.js';
 import { following } from '../../rig/followed.js';
 import { until } from '../stage.js';
@@ -13,7 +13,7 @@ export const cold: readonly Story[] = [
     const workflow = stage.temporal.workflow.getHandle(kitOrderId(orderId));
     await until(following(handle), ({ attention }) => attention.length > 0);
     await untilIdle(stage, workflow.workflowId);
-    const order = snapshotOf((await stage.sandbox.order(orderId)).order, usualInstallation);
+    const order = snapshotOf((await stage.sandbox.order(orderId)).order, defaultInstallation);
     const updatedAt = new Date(Date.now() + 1000).toISOString();
     const shipment = { ...order.shipment, outboundTrackingNumber: 'INVENTED-1' };
     await workflow.signal(orderChangedSignal, { ...order, updatedAt, shipment });

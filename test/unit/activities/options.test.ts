@@ -4,7 +4,7 @@ import ms, { type StringValue } from 'ms';
 import { describe, expect, test } from 'vitest';
 import { withoutTarget } from '../../../activities/notifications/notifications.js';
 import { withStore } from '../../../activities/dependencies.js';
-import { deletionRequestMs, usualSettling } from '../../../protocol/settling.js';
+import { deletionRequestMs, defaultSettling } from '../../../protocol/settling.js';
 import { readWorkerConfig } from '../../../workers/settings/config.js';
 import { activityOptions, booking, creation, orderSearch, round, upload } from '../../../workflows/activity-options.js';
 import { commandWait } from '../../../workflows/entity/commands.js';
@@ -158,8 +158,8 @@ test('a change that is not idempotent at the service is tried again only when wh
     ...(['decideMatchReview', 'registerWebhook', 'rotateWebhookSecret', 'createKitOrder', 'replaceKitOrder'] as const),
     ...(['bookSlot', 'requestAppointment', 'rescheduleAppointment'] as const),
   )) {
-    expect(inMs(retry?.initialInterval), name).toBeGreaterThanOrEqual(usualSettling);
-    expect(inMs(heartbeatTimeout), name).toBeGreaterThanOrEqual(usualSettling);
+    expect(inMs(retry?.initialInterval), name).toBeGreaterThanOrEqual(defaultSettling);
+    expect(inMs(heartbeatTimeout), name).toBeGreaterThanOrEqual(defaultSettling);
   }
   for (const [name, { retry }] of named('completeMfa', 'uploadReport')) expect(retry?.maximumAttempts, name).toBe(1);
 });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { rootOf } from '../../../protocol/order/root-order.js';
-import { usualInstallation } from '../../../service/installation.js';
+import { defaultInstallation } from '../../../service/installation.js';
 import { snapshotOf } from '../../../service/order/projection.js';
 import { orderSchema } from '../../../service/order/orders.js';
 import { announceNews } from '../../../workflows/order/announcements.js';
@@ -253,7 +253,7 @@ describe('what we send ourselves comes back unchanged:', () => {
     forAll(
       untidyOrder,
       (order) => {
-        const snapshot = snapshotOf(orderSchema.parse(order), usualInstallation);
+        const snapshot = snapshotOf(orderSchema.parse(order), defaultInstallation);
         expect(readSnapshot(snapshot)).toEqual(snapshot);
         expect(readSnapshot(overTheWire(snapshot))).toEqual(snapshot);
       },

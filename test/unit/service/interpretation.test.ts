@@ -5,7 +5,7 @@ import { readEvent } from '../../../service/webhooks/events.js';
 import { interpretationOf, isCritical, isKnownInterpretation } from '../../../service/interpretation.js';
 import { matchReviewSnapshotOf } from '../../../service/match-review/snapshot.js';
 import { orderSchema } from '../../../service/order/order.js';
-import { usualInstallation } from '../../../service/installation.js';
+import { defaultInstallation } from '../../../service/installation.js';
 import { snapshotOf } from '../../../service/order/projection.js';
 import { parsingJobSchema } from '../../../service/report/parsing-job.js';
 import { reportSnapshotOf } from '../../../service/report/snapshot.js';
@@ -31,7 +31,7 @@ describe('an alarm, however the service writes it,', () => {
 
   test('is one in an order, and in what reaches the workflow of it', () =>
     every((written) => {
-      const { interpretation = '' } = snapshotOf(orderWith(written), usualInstallation);
+      const { interpretation = '' } = snapshotOf(orderWith(written), defaultInstallation);
       expect(isCritical(interpretation)).toBe(true);
       expect(isKnownInterpretation(interpretation)).toBe(true);
     }));
@@ -89,7 +89,7 @@ test.each(['completed.testkit.completed ', ' Completed.Testkit.Completed\n'])(
   (status) => {
     const order = orderSchema.parse({ id: 'order-1', status: `${status} `, events: [{ id: 1, status }] });
     const clean = 'completed.testkit.completed';
-    expect(snapshotOf(order, usualInstallation)).toMatchObject({ status: clean, events: [{ status: clean }] });
+    expect(snapshotOf(order, defaultInstallation)).toMatchObject({ status: clean, events: [{ status: clean }] });
     expect(readEvent({ event_type: ' labtest.result.amended ', data: order })).toMatchObject({ kind: 'order' });
   },
 );

@@ -4,7 +4,7 @@ import { httpAnswer } from '../../../client/webhooks/endpoint.js';
 import type { HealthDataSink } from '../../../client/webhooks/destinations.js';
 import { signWebhook } from '../../../client/testing.js';
 import { writePassthrough } from '../../../protocol/order/root-order.js';
-import { signed as withSigner, usualInstallation } from '../../../service/installation.js';
+import { signed as withSigner, defaultInstallation } from '../../../service/installation.js';
 import {
   handlerWithoutTemporal,
   loggingHandler,
@@ -18,7 +18,10 @@ import {
 
 const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
 
-const passthrough = withSigner(writePassthrough({ root: orderId, reference: 'reference-1', n: 2 }), usualInstallation);
+const passthrough = withSigner(
+  writePassthrough({ root: orderId, reference: 'reference-1', n: 2 }),
+  defaultInstallation,
+);
 
 function parsingJobEvent(data: object) {
   return { event_type: 'lab_report.parsing_job.updated', data, user_id: 'user-1' };

@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 import { chainActivities, type ChainReading } from '../../../../activities/order/chains.js';
 import type { ActivityDependencies } from '../../../../activities/dependencies.js';
 import { writePassthrough } from '../../../../protocol/order/root-order.js';
-import { signed, usualInstallation } from '../../../../service/installation.js';
+import { signed, defaultInstallation } from '../../../../service/installation.js';
 import { listedWhole } from '../../../../service/order/snapshot.js';
 import { answering, serviceAt } from '../../service/recording-server.js';
 
-const named = signed(writePassthrough({ root: 'root', reference: 'invented-1', n: 2 }), usualInstallation);
+const named = signed(writePassthrough({ root: 'root', reference: 'invented-1', n: 2 }), defaultInstallation);
 
 /** What a run that a webhook started learns of this order, which names the chain of `root`; that chain lists these. */
 async function read(order: object, inChain?: readonly string[], others: object = {}): Promise<ChainReading> {
@@ -46,7 +46,7 @@ test.each<[string, object, string[]?]>([
 
 /** What it learns of an order that carries the passthrough of the first order of `user-1`, whose placing ended so. */
 async function readCopy(order: object, status: string, placed: string): Promise<ChainReading> {
-  const passthrough = signed(writePassthrough({ reference: 'invented-1', n: 1 }), usualInstallation);
+  const passthrough = signed(writePassthrough({ reference: 'invented-1', n: 1 }), defaultInstallation);
   const { baseUrl } = await answering(() => ({ body: { id: 'order-1', passthrough, events: [], ...order } }));
   const placing = { runId: 'run-1', status: { name: status }, typedSearchAttributes: { get: () => 'user-1' } };
   const getHandle = () => ({ describe: async () => placing, result: async () => ({ orderId: placed }) });

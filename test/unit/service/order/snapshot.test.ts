@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { usualInstallation } from '../../../../service/installation.js';
+import { defaultInstallation } from '../../../../service/installation.js';
 import { snapshotOf } from '../../../../service/order/projection.js';
 import { orderSchema } from '../../../../service/order/orders.js';
 import { untidyOrder } from './untidy-orders.js';
 import { rootOf } from '../../../../protocol/order/root-order.js';
 
-const snapshot = (order: object) => snapshotOf(orderSchema.parse({ id: 'order-1', ...order }), usualInstallation);
+const snapshot = (order: object) => snapshotOf(orderSchema.parse({ id: 'order-1', ...order }), defaultInstallation);
 const eventsOf = (order: object) => snapshot(order).events;
 
 const placedAt = '2024-03-01T10:00:00.000Z';
@@ -278,12 +278,12 @@ describe('events', () => {
       details: { type: about },
       events: [{ id: 1, created_at: placedAt, status: about, status_detail: about }],
     });
-    expect(snapshotOf(order, usualInstallation)).toMatchObject({
+    expect(snapshotOf(order, defaultInstallation)).toMatchObject({
       status: 'other',
       interpretation: 'other',
       events: [{ detail: 'other' }],
     });
-    expect(JSON.stringify(snapshotOf(order, usualInstallation))).not.toMatch(/Testperson|comment/);
+    expect(JSON.stringify(snapshotOf(order, defaultInstallation))).not.toMatch(/Testperson|comment/);
   });
 
   test('events without a status are left out', () => {
@@ -299,7 +299,7 @@ describe('untidy orders', () => {
   test('are projected without a throw, to plain JSON, with ascending events that have a time', () => {
     fc.assert(
       fc.property(untidyOrder, (order) => {
-        const projected = snapshotOf(orderSchema.parse(order), usualInstallation);
+        const projected = snapshotOf(orderSchema.parse(order), defaultInstallation);
         expect(JSON.parse(JSON.stringify(projected))).toEqual(projected);
         const ids = projected.events.map(({ id }) => id);
         expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b));
