@@ -3,7 +3,7 @@ import {
   isRejected,
   type HealthDataSink,
   type RejectedEventSink,
-  type TakenMessages,
+  type DeliveredMessages,
 } from '../client/webhooks/destinations.js';
 import { type HealthDataRead, readHealthData } from '../service/webhooks/health-data.js';
 import { DatabaseNotUtf8, StoreFailed } from '../store/database.js';
@@ -84,7 +84,7 @@ export function healthDataSinks(
 }
 
 /** The messages that all ingresses of the store have taken. */
-export function takenMessages(store: StoreAccess): TakenMessages {
+export function deliveredMessages(store: StoreAccess): DeliveredMessages {
   return {
     has: async (id, withinSeconds) => (await store.get()).wasTaken(id, withinSeconds),
     add: async (id) => (await store.get()).rememberMessage(id),
@@ -123,14 +123,11 @@ export function workerStore(
   return {
     store,
     route: async ({ id, body, receivedAt }) => {
-      const parsed = parse(Buffer.from(body));
-      // A body that is not a JSON object can only be discarded.
-      if ('reason' in parsed) return { answer: 'unreadable', isTaken: false };
       const { healthData } = healthDataSinks(store, receivedAt);
       const to = { temporal, taskQueue, installation, healthData, deadlineMs, abandoned: new AbandonedCalls() };
-      const routed = await route({ id, ...parsed }, to);
+      const outcome = await route(parse({ id, bytes: Buffer.from(body) }), to);
       // What is rejected once more is stored nowhere: it would only become the same rejected event again.
-      return { answer: routed.name, isTaken: answers[routed.name].status === 204 && !isRejected(routed) };
+      return { answer: outcome.name, isTaken: answers[outcome.name].status === 204 && !isRejected(outcome) };
     },
   };
 }

@@ -11,7 +11,7 @@ import type { LiveKeys } from '../client/encryption/live-keys.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
 import { type IngressConfig, readIngressConfig } from './settings/config.js';
 import { dataConverterOf, liveKeys } from './encryption.js';
-import { healthDataSinks, storeOf, takenMessages } from './health-data.js';
+import { healthDataSinks, storeOf, deliveredMessages } from './health-data.js';
 import { boundedServer, closeWithin, hideErrors, type HttpLimits, httpLimits, listen } from './listening.js';
 import { createLog } from './log.js';
 import { isProgram, runProgram, shutdownRequested } from './process.js';
@@ -91,7 +91,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
     ...(encryption && { encryption }),
     maxBytes: config.webhookMaxBytes,
     ...(config.teamId !== undefined && { teamId: config.teamId }),
-    ...(store && { ...healthDataSinks(store), taken: takenMessages(store) }),
+    ...(store && { ...healthDataSinks(store), deliveredMessages: deliveredMessages(store) }),
     ...(observed && { observe: observed.answered }),
     logger: log,
   });

@@ -1,4 +1,4 @@
-import { type Answer, commonAnswers } from '../webhooks/endpoint.js';
+import { type Answer, commonAnswers, type OutcomeOf } from '../webhooks/endpoint.js';
 import type { Refusal } from '../webhooks/verify.js';
 
 /**
@@ -81,3 +81,6 @@ export const answers = {
 export const probeBody = 'not an event: labops doctor looks if the receiver checks signatures';
 
 export type AnswerName = keyof typeof answers;
+
+/** The result of a notification. */
+export type Outcome = OutcomeOf<AnswerName>;

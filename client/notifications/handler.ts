@@ -5,10 +5,10 @@ import {
   notificationTypes,
 } from '../../protocol/notifications/events.js';
 import { isObject, isText } from '../../service/json-object.js';
-import { createEndpoint, type Decision, type SignedEndpoint, type WebhookLogger } from '../webhooks/endpoint.js';
-import { parse, type SignedMessage, verify, checkedBounds } from '../webhooks/verify.js';
+import { createEndpoint, type SignedEndpoint, type WebhookLogger } from '../webhooks/endpoint.js';
+import { checkedBounds, type Message, type UnparsedMessage } from '../webhooks/verify.js';
 import type { NotificationSource } from '../watching.js';
-import { type AnswerName, answers, probeBody } from './answers.js';
+import { type AnswerName, answers, type Outcome, probeBody } from './answers.js';
 
 /** The notification of one type; with several types, any of them. */
 export type NotificationOf<Type extends NotificationType> = Extract<NotificationEvent, { type: Type }>;
@@ -82,10 +82,10 @@ export function createNotificationHandler(options: NotificationHandlerOptions): 
   const bounds = checkedBounds('createNotificationHandler', 'NOTIFY_SECRET', { ...options, maxBytes });
   const listeners: Listeners = new Map();
   const endpoint = createEndpoint<AnswerName>({
+    ...bounds,
     answers,
-    decide: (request) => verify(request, bounds, (message) => decide(message, options, listeners)),
+    receive: (message) => receive(message, options, listeners),
     withStack: new Set(['handler_failed', 'internal_error']),
-    now: bounds.now,
     logger,
   });
   return { ...endpoint, listen: (workflowId, listener) => listen(listeners, workflowId, listener) };
@@ -100,23 +100,19 @@ function listen(listeners: Listeners, workflowId: string, listener: () => void):
   };
 }
 
-async function decide(
-  { id, bytes }: SignedMessage,
+async function receive(
+  message: Message | UnparsedMessage,
   options: NotificationHandlerOptions,
   listeners: Listeners,
-): Promise<Decision<AnswerName>> {
-  const parsed = parse(bytes);
-  if ('reason' in parsed) {
-    const isProbe = Buffer.from(bytes).equals(Buffer.from(probeBody));
-    return { name: isProbe ? 'probe' : parsed.reason };
-  }
+): Promise<Outcome> {
+  if ('reason' in message) return { name: message.body === probeBody ? 'probe' : message.reason };
   // An id may contain dots, which separate the signed parts: the event must have the same id, so there is only one
   // reading.
-  const event = parsed.value;
-  if (!isEvent(event) || event.id !== id) return { name: 'not_an_event' };
-  const decision = await handOver(event, options);
+  const event = message.value;
+  if (!isEvent(event) || event.id !== message.id) return { name: 'not_an_event' };
+  const outcome = await handOver(event, options);
   for (const listener of listeners.get(event.source) ?? []) listener();
-  return { ...decision, eventType: event.type };
+  return { ...outcome, eventType: event.type };
 }
 
 /** Only checks that `data` is an object: the worker signed the rest. */
@@ -129,7 +125,7 @@ function isEvent(value: object): value is CloudEvent {
 async function handOver(
   event: CloudEvent,
   { on, onOther, alreadyHandled }: NotificationHandlerOptions,
-): Promise<Decision<AnswerName>> {
+): Promise<Outcome> {
   const handler = handlerFor(event.type, on) ?? onOther;
   if (!handler) return { name: Object.hasOwn(notificationTypes, event.type) ? 'not_handled' : 'unknown_type' };
   try {

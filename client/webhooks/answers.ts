@@ -1,4 +1,4 @@
-import { type Answer, commonAnswers } from './endpoint.js';
+import { type Answer, commonAnswers, type OutcomeOf } from './endpoint.js';
 import type { Refusal } from './verify.js';
 
 /**
@@ -167,3 +167,6 @@ export const answers = {
 } as const satisfies Record<Refusal, Answer> & Record<string, Answer>;
 
 export type AnswerName = keyof typeof answers;
+
+/** The result of an event. */
+export type Outcome = OutcomeOf<AnswerName>;

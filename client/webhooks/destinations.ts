@@ -2,22 +2,10 @@ import type { Client } from '@temporalio/client';
 import { type ConnectionEventReceived, type HealthDataReceived, userOf } from '../../service/webhooks/events.js';
 import type { Installation } from '../../service/installation.js';
 import { type AbandonedCalls, within } from '../call-options.js';
-import type { AnswerName } from './answers.js';
-import type { Decision } from './endpoint.js';
+import type { Outcome } from './answers.js';
+import type { Message, UnparsedMessage } from './verify.js';
 
-/* What an event may reach beside Temporal: the sinks for health data and for rejected events, which a product may provide. */
-
-/** A verified message. */
-export interface Message {
-  id: string;
-  /** As it was sent. */
-  body: string;
-  /** The same, parsed. */
-  value: object;
-}
-
-/** The result of an event. */
-export type Routed = Decision<AnswerName>;
+/* The destinations of an event: Temporal, and the sinks for health data and for rejected events, which a product may provide. */
 
 export interface Destinations {
   temporal: Client;
@@ -26,7 +14,7 @@ export interface Destinations {
   installation: Installation;
   healthData?: HealthDataSink | undefined;
   rejected?: RejectedEventSink | undefined;
-  taken?: TakenMessages | undefined;
+  deliveredMessages?: DeliveredMessages | undefined;
   /** Events of other teams are let go. Without it every team's are taken. */
   team?: OwnTeam | undefined;
   /** How long Temporal or the sink may take, in milliseconds. */
@@ -45,7 +33,7 @@ interface OwnTeam {
  * A memory of messages by keys of `<namespace>/<task queue>/<message id>/<digest of the body>`: handlers of several
  * deployments may share it. It is a hint: if it rejects or is slow, the message counts as new.
  */
-export interface TakenMessages {
+export interface DeliveredMessages {
   has(key: string, withinSeconds: number): Promise<boolean>;
   add(key: string): Promise<void>;
 }
@@ -69,13 +57,13 @@ export async function giveToSink(
   event: HealthDataReceived | ConnectionEventReceived,
   { id, body }: Message,
   to: Destinations,
-): Promise<Routed & { isStreamDue?: boolean }> {
+): Promise<Outcome & { isStreamDue?: boolean }> {
   if (!to.healthData) return { name: 'health_data_counted' };
   try {
-    const outcome = await within(to.deadlineMs, to.healthData(event, id, body));
-    if (outcome === 'set_aside') return { name: 'health_data_set_aside' };
-    if (outcome === 'user_deleted') return { name: 'health_data_unwanted' };
-    return { name: 'health_data_accepted', ...(outcome === 'stream_due' && { isStreamDue: true }) };
+    const stored = await within(to.deadlineMs, to.healthData(event, id, body));
+    if (stored === 'set_aside') return { name: 'health_data_set_aside' };
+    if (stored === 'user_deleted') return { name: 'health_data_unwanted' };
+    return { name: 'health_data_accepted', ...(stored === 'stream_due' && { isStreamDue: true }) };
   } catch (error) {
     return { name: 'health_data_failed', error };
   }
@@ -83,7 +71,7 @@ export async function giveToSink(
 
 /** An event that is let go with 204, because it will never be handled; or a signed body that is not a JSON object. */
 export interface RejectedEventReceived {
-  reason: DroppedRoute['name'] | 'refused_by_temporal' | UnparsedBody['reason'];
+  reason: Dropped['name'] | 'refused_by_temporal' | UnparsedMessage['reason'];
   /** The unreadable part, without a value of the event. */
   problem?: string;
   eventType?: string;
@@ -93,52 +81,42 @@ export interface RejectedEventReceived {
   body: string;
 }
 
-/** A signed body that contains no readable event: Python, for instance, writes NaN, which is not JSON. */
-interface UnparsedBody {
-  reason: 'not_json' | 'not_an_object';
-  /** Bytes that are not UTF-8 are U+FFFD. */
-  body: string;
-}
-
 /**
  * Takes events before they are let go. It settles once they are durable; when it rejects, the answer is 503. It may say
  * `user_deleted`, which is counted as such.
  */
 export type RejectedEventSink = (event: RejectedEventReceived, messageId: string) => Promise<unknown>;
 
-type DroppedRoute = Routed & { name: 'not_handled' | 'unreadable' | 'not_addressable' };
-type Refused = Routed & { name: 'event_refused' };
+type Dropped = Outcome & { name: 'not_handled' | 'unreadable' | 'not_addressable' };
+type Refused = Outcome & { name: 'event_refused' };
 
 /** Nobody has accepted the event, and sending it again would not change that. */
-export function isRejected(routed: Routed): routed is DroppedRoute | Refused {
-  return ['not_handled', 'unreadable', 'not_addressable', 'event_refused'].includes(routed.name);
+export function isRejected(outcome: Outcome): outcome is Dropped | Refused {
+  return ['not_handled', 'unreadable', 'not_addressable', 'event_refused'].includes(outcome.name);
 }
 
 export async function storeRejected(
-  routed: DroppedRoute | Refused,
+  outcome: Dropped | Refused,
   eventType: string | undefined,
   { id, body, value }: Message,
   destinations: Destinations,
-): Promise<Routed> {
+): Promise<Outcome> {
   const userId = userOf(value);
   const event: RejectedEventReceived = {
-    reason: routed.name === 'event_refused' ? 'refused_by_temporal' : routed.name,
-    ...(routed.problem !== undefined && { problem: routed.problem }),
+    reason: outcome.name === 'event_refused' ? 'refused_by_temporal' : outcome.name,
+    ...(outcome.problem !== undefined && { problem: outcome.problem }),
     ...(eventType !== undefined && { eventType }),
     ...(userId !== undefined && { userId }),
     body,
   };
-  const kept: Routed = routed.name === 'event_refused' ? { ...routed, name: 'event_set_aside' } : routed;
-  return handToRejected(event, id, destinations, { kept, without: routed });
+  const kept: Outcome = outcome.name === 'event_refused' ? { ...outcome, name: 'event_set_aside' } : outcome;
+  return handToRejected(event, id, destinations, { kept, without: outcome });
 }
 
 /**
  * Stores a signed body without a readable event; without a sink the sender, who alone has it then, gets the refusal.
  */
-export async function rejectBody(
-  { id, reason, body }: UnparsedBody & { id: string },
-  destinations: Destinations,
-): Promise<Routed> {
+export async function rejectBody({ id, reason, body }: UnparsedMessage, destinations: Destinations): Promise<Outcome> {
   return handToRejected({ reason, body }, id, destinations, {
     kept: { name: 'body_set_aside', problem: reason },
     without: { name: reason },
@@ -149,12 +127,12 @@ async function handToRejected(
   event: RejectedEventReceived,
   id: string,
   { rejected, deadlineMs }: Destinations,
-  answer: { kept: Routed; without: Routed },
-): Promise<Routed> {
-  if (!rejected) return answer.without;
+  outcome: { kept: Outcome; without: Outcome },
+): Promise<Outcome> {
+  if (!rejected) return outcome.without;
   try {
-    const outcome = await within(deadlineMs, rejected(event, id));
-    return outcome === 'user_deleted' ? { name: 'health_data_unwanted' } : answer.kept;
+    const stored = await within(deadlineMs, rejected(event, id));
+    return stored === 'user_deleted' ? { name: 'health_data_unwanted' } : outcome.kept;
   } catch (error) {
     return { name: 'rejected_failed', error };
   }

@@ -1,10 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isShowableType } from '../../service/word.js';
-import type { WebhookBody, WebhookRequest } from './verify.js';
+import {
+  type Bounds,
+  type Message,
+  parse,
+  type Refusal,
+  type UnparsedMessage,
+  verify,
+  type WebhookBody,
+  type WebhookRequest,
+} from './verify.js';
 
 /*
- * An endpoint for requests signed as Standard Webhooks: gives its answers over HTTP, counts and logs them. The webhook handler and the
- * notification handler both use it, and differ in how they decide.
+ * An endpoint for requests signed as Standard Webhooks: verifies and parses them, gives its answers over HTTP, counts and logs them. The
+ * webhook handler and the notification handler both use it, and differ in what they do with a message.
  */
 
 /** The log that a handler writes to. pino fits, and so does anything that takes fields and a message. */
@@ -118,8 +127,9 @@ export interface SignedEndpoint<Name extends string> {
   counts(): AnswerCounts<Name>;
 }
 
-/** The answer to a request, with what may be logged about it: ids and types, nothing personal. */
-export interface Decision<Name extends string> {
+/** The result of a request, with what may be logged about it: ids and types, nothing personal. */
+export interface OutcomeOf<Name extends string> {
+  /** The answer's. */
   name: Name;
   /** A second result of the request, which is counted too. */
   also?: Name | undefined;
@@ -139,15 +149,16 @@ export interface Decision<Name extends string> {
 }
 
 /** Answers that every endpoint needs, whatever it takes. */
-type Own = 'internal_error' | 'body_already_read';
+type Own = Refusal | 'internal_error';
 
-interface EndpointOptions<Name extends string> {
+interface EndpointOptions<Name extends string> extends Bounds {
   answers: Readonly<Record<Name | Own, Answer>>;
-  /** Returns the answer. If it rejects, the answer is `internal_error`. */
-  decide(request: WebhookRequest): Promise<Decision<Name | Own>>;
+  /** Refuses an id before the body is read. */
+  refuseId?: (id: string) => Name | undefined;
+  /** Does with a message what the endpoint is for. If it rejects, the answer is `internal_error`. */
+  receive(message: Message | UnparsedMessage): Promise<OutcomeOf<Name>>;
   /** Answers whose error is the caller's own code or ours: the log shows its stack. */
   withStack: ReadonlySet<Name | Own>;
-  now: () => number;
   /** Default: `problemsOnConsole`. */
   logger?: WebhookLogger | false | undefined;
   /** Is notified of every answer. */
@@ -157,17 +168,26 @@ interface EndpointOptions<Name extends string> {
 export function createEndpoint<Name extends string>(options: EndpointOptions<Name>): SignedEndpoint<Name | Own> {
   const counter = createCounter(options.answers);
 
-  async function settle(deciding: () => Promise<Decision<Name | Own>>): Promise<WebhookAnswer> {
+  async function settle(work: () => Promise<OutcomeOf<Name | Own>>): Promise<WebhookAnswer> {
     const started = performance.now();
-    const decision = await deciding().catch((error: unknown): Decision<Own> => ({ name: 'internal_error', error }));
-    const times = counter.add(decision);
+    const outcome = await work().catch((error: unknown): OutcomeOf<Own> => ({ name: 'internal_error', error }));
+    const times = counter.add(outcome);
     const milliseconds = performance.now() - started;
-    report(decision, { times, milliseconds }, options);
-    notify(decision, milliseconds, options);
-    return httpAnswer(decision.name, options.answers[decision.name]);
+    report(outcome, { times, milliseconds }, options);
+    notify(outcome, milliseconds, options);
+    return httpAnswer(outcome.name, options.answers[outcome.name]);
   }
 
-  const handle = (request: WebhookRequest) => settle(() => options.decide(request));
+  /** The steps of a request. Its bytes count as held until all of them are done. */
+  async function verifyAndReceive(request: WebhookRequest): Promise<OutcomeOf<Name | Own>> {
+    return options.memory.lend(async (hold) => {
+      const verified = await verify(request, options, hold, options.refuseId);
+      if ('name' in verified) return verified;
+      return { ...(await options.receive(parse(verified))), messageId: verified.id };
+    });
+  }
+
+  const handle = (request: WebhookRequest) => settle(() => verifyAndReceive(request));
   const alreadyRead = () => settle(() => Promise.resolve({ name: 'body_already_read' }));
   return {
     handle,
@@ -195,11 +215,11 @@ function rawBody(request: IncomingMessage & { body?: unknown }): WebhookBody | u
 }
 
 function report<Name extends string>(
-  decision: Decision<Name | Own>,
+  outcome: OutcomeOf<Name | Own>,
   { times, milliseconds }: { times: number | undefined; milliseconds: number },
   { answers, withStack, logger = problemsOnConsole }: EndpointOptions<Name>,
 ): void {
-  const { name, eventType, messageId, orderId, jobId, workflowId, problem, error, isAlarming = false } = decision;
+  const { name, eventType, messageId, orderId, jobId, workflowId, problem, error, isAlarming = false } = outcome;
   const { status, log, meaning, remedy } = answers[name];
   if (!logger || (times !== undefined && !isWorthALine(times))) return;
   const about = {
@@ -233,7 +253,7 @@ function writeToConsole(fields: Record<string, unknown>, message: string): void 
 
 /** The observer of the answers must not change them. */
 function notify<Name extends string>(
-  { name: answer, also, kind, happenedAt }: Decision<Name | Own>,
+  { name: answer, also, kind, happenedAt }: OutcomeOf<Name | Own>,
   milliseconds: number,
   { answers, observe, now, logger = problemsOnConsole }: EndpointOptions<Name>,
 ): void {
@@ -309,7 +329,7 @@ function createCounter<Name extends string>(answers: Readonly<Record<Name, Answe
   const byType = new Map<string, number>();
   return {
     /** Counts an answer; of one that is logged rarely it returns how often it was given. */
-    add({ name, also, eventType: type }: Decision<Name>): number | undefined {
+    add({ name, also, eventType: type }: OutcomeOf<Name>): number | undefined {
       const times = increment(byAnswer, name);
       if (also !== undefined) increment(byAnswer, also);
       if (unverified.has(name)) return times;

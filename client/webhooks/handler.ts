@@ -6,25 +6,10 @@ import { withKeysRequired } from '../encryption/key-requirement.js';
 import { withPayloadLimit } from '../payload-limit.js';
 import { AbandonedCalls } from '../call-options.js';
 import { type AnswerName, answers } from './answers.js';
-import {
-  type Destinations,
-  type HealthDataSink,
-  rejectBody,
-  type RejectedEventSink,
-  type Routed,
-  type TakenMessages,
-} from './destinations.js';
+import type { DeliveredMessages, Destinations, HealthDataSink, RejectedEventSink } from './destinations.js';
 import { createEndpoint, type RequestObserver, type SignedEndpoint, type WebhookLogger } from './endpoint.js';
 import { route } from './route.js';
-import {
-  parse,
-  requireAboveZero,
-  type SignedMessage,
-  defaultWebhookBytes,
-  verify,
-  type Bounds,
-  checkedBounds,
-} from './verify.js';
+import { type Bounds, checkedBounds, defaultWebhookBytes, requireAboveZero } from './verify.js';
 
 export interface WebhookHandlerOptions {
   /**
@@ -70,7 +55,7 @@ export interface WebhookHandlerOptions {
    * Remembers the messages that Temporal took, for all processes that share it: one that is sent again within minutes goes no further.
    * Without it, or while it fails, its workflow is signalled again, and finds nothing new.
    */
-  taken?: TakenMessages;
+  deliveredMessages?: DeliveredMessages;
   /** The service's id of the team that the endpoint belongs to: events of another team are counted and let go. */
   teamId?: string;
   /** Ids, types, durations and reasons; nothing personal. Default: warnings and errors, one line each, on the console; `false` writes nothing. */
@@ -103,16 +88,11 @@ export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHan
   const endpoint = createEndpoint<AnswerName>({
     ...settings,
     answers,
-    decide: (request) => verify(request, settings, (signed) => take(signed, settings), refuseId),
+    refuseId,
+    receive: (message) => route(message, settings),
     withStack: new Set(['internal_error']),
   });
   return { ...endpoint, settled: () => settings.abandoned.settled() };
-}
-
-/** The steps after `verify`: parse and route, which signals the workflow. */
-async function take({ id, bytes }: SignedMessage, settings: Settings): Promise<Routed> {
-  const parsed = parse(bytes);
-  return 'reason' in parsed ? rejectBody({ id, ...parsed }, settings) : route({ id, ...parsed }, settings);
 }
 
 /** The checked options, with what requests share. */

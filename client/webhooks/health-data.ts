@@ -11,26 +11,27 @@ import { isAddressable, isLinkAddressable, linkProviderId } from '../../protocol
 import { connectionErrorNotification, connectionReportedSignal } from '../../protocol/link/messages.js';
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { streamNoticedSignal, workoutStreamStart } from '../../protocol/workout-stream.js';
-import { answers } from './answers.js';
-import { type Destinations, giveToSink, type Message, type Routed } from './destinations.js';
-import { deliver, signalWithStart, unlessTaken } from './signal.js';
+import { answers, type Outcome } from './answers.js';
+import { type Destinations, giveToSink } from './destinations.js';
+import { send, sendWithStart, unlessDelivered } from './signal.js';
+import type { Message } from './verify.js';
 
 /** A workout's stream is too large for its event: it is fetched after the event is stored, if the sink requests it. */
 export async function deliverHealthData(
   event: HealthDataReceived,
   message: Message,
   to: Destinations,
-): Promise<Routed> {
-  const taken = await giveToSink(event, message, to);
-  return taken.isStreamDue === true ? startStreamFetch(event, to) : taken;
+): Promise<Outcome> {
+  const stored = await giveToSink(event, message, to);
+  return stored.isStreamDue === true ? startStreamFetch(event, to) : stored;
 }
 
-async function startStreamFetch(event: HealthDataReceived, to: Destinations): Promise<Routed> {
+async function startStreamFetch(event: HealthDataReceived, to: Destinations): Promise<Outcome> {
   const { workoutId, userId } = { workoutId: undefined, ...readHealthData(event) };
   if (userId === undefined || workoutId === undefined || !isAddressable(workoutId)) {
     return { name: 'health_data_accepted' };
   }
-  return signalWithStart(to, workoutStreamStart({ userId, workoutId }), streamNoticedSignal, { userId });
+  return sendWithStart(to, workoutStreamStart({ userId, workoutId }), streamNoticedSignal, { userId });
 }
 
 /**
@@ -41,18 +42,18 @@ export async function deliverConnection(
   event: ConnectionEventReceived,
   message: Message,
   to: Destinations,
-): Promise<Routed> {
-  const [passedOn, taken] = await Promise.all([passOn(event, message, to), giveToSink(event, message, to)]);
-  const failed = [passedOn, taken].find((routed) => routed && answers[routed.name].status !== 204);
+): Promise<Outcome> {
+  const [passedOn, stored] = await Promise.all([passOn(event, message, to), giveToSink(event, message, to)]);
+  const failed = [passedOn, stored].find((outcome) => outcome && answers[outcome.name].status !== 204);
   if (failed) return failed;
-  if (!passedOn) return taken;
-  return passedOn.name === 'delivered' || !to.healthData ? passedOn : { ...taken, also: passedOn.name };
+  if (!passedOn) return stored;
+  return passedOn.name === 'delivered' || !to.healthData ? passedOn : { ...stored, also: passedOn.name };
 }
 
 async function passOn(event: ConnectionEventReceived, message: Message, to: Destinations) {
   if (event.eventType === 'provider.connection.created') return signalLink(event, to);
   if (event.eventType === 'provider.connection.error')
-    return unlessTaken(message, to, () => reportBrokenConnection(event, message.id, to));
+    return unlessDelivered(message, to, () => reportBrokenConnection(event, message.id, to));
   return undefined;
 }
 
@@ -64,7 +65,7 @@ async function reportBrokenConnection(
   { userId, sourceSlug, data }: ConnectionEventReceived,
   messageId: string,
   to: Destinations,
-): Promise<Routed> {
+): Promise<Outcome> {
   if (userId === undefined || sourceSlug === undefined || !isLinkAddressable(userId, sourceSlug)) return noConnection;
   const { error_type: errorType } = { error_type: undefined, ...(data as object) };
   const at = brokenAt(data) ?? new Date().toISOString();
@@ -72,7 +73,7 @@ async function reportBrokenConnection(
   const id = messageId.replace(/\/replay\/.*$/, '');
   const broken = connectionErrorNotification({ userId, provider: sourceSlug, errorType, messageId: id, at });
   const start = deliverNotificationsStart(broken, defaultRetryDays * 24 * 60 * 60_000);
-  return signalWithStart(to, start, notificationsLeftSignal, { notifications: [broken], refused: [] });
+  return sendWithStart(to, start, notificationsLeftSignal, { notifications: [broken], refused: [] });
 }
 
 /** When it broke, if the webhook says so: a late delivery then has the true time, and a repeated one the same. */
@@ -86,9 +87,9 @@ function brokenAt(data: unknown): string | undefined {
   return [at, inDetails].map((time) => (typeof time === 'string' ? utcInstant(time) : undefined)).find(Boolean);
 }
 
-const noConnection: Routed = { name: 'unreadable', problem: 'names no user, or no provider by its slug' };
+const noConnection: Outcome = { name: 'unreadable', problem: 'names no user, or no provider by its slug' };
 
-async function signalLink({ userId, sourceSlug }: ConnectionEventReceived, to: Destinations): Promise<Routed> {
+async function signalLink({ userId, sourceSlug }: ConnectionEventReceived, to: Destinations): Promise<Outcome> {
   if (userId === undefined || !isAddressable(userId)) return noConnection;
   if (sourceSlug === undefined || !isLinkAddressable(userId, sourceSlug)) {
     // Nothing but a link that takes any provider can be meant.
@@ -99,12 +100,12 @@ async function signalLink({ userId, sourceSlug }: ConnectionEventReceived, to: D
   const signalled = await Promise.all(
     [sourceSlug, anyProvider].map((provider) => signalOneLink(linkProviderId(userId, provider), to)),
   );
-  const isFailed = ({ name }: Routed) => answers[name].status !== 204;
+  const isFailed = ({ name }: Outcome) => answers[name].status !== 204;
   return signalled.find(isFailed) ?? signalled.find(({ name }) => name === 'delivered') ?? { name: 'link_not_running' };
 }
 
-async function signalOneLink(workflowId: string, to: Destinations): Promise<Routed> {
-  const signalled = await deliver(to, { workflowId }, (workflow) =>
+async function signalOneLink(workflowId: string, to: Destinations): Promise<Outcome> {
+  const signalled = await send(to, { workflowId }, (workflow) =>
     workflow.getHandle(workflowId).signal(connectionReportedSignal),
   );
   return signalled.error instanceof WorkflowNotFoundError ? { name: 'link_not_running' } : signalled;

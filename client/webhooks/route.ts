@@ -19,9 +19,11 @@ import { rootOf } from '../../protocol/order/root-order.js';
 import { criticalResultStart, kitOrderStart } from '../../protocol/order/start.js';
 import { jobChangedSignal } from '../../protocol/report/messages.js';
 import { parsingJobStart } from '../../protocol/report/start.js';
-import { type Destinations, isRejected, type Message, type Routed, storeRejected } from './destinations.js';
+import type { Outcome } from './answers.js';
+import { type Destinations, isRejected, rejectBody, storeRejected } from './destinations.js';
 import { deliverConnection, deliverHealthData } from './health-data.js';
 import { signal } from './signal.js';
+import type { Message, UnparsedMessage } from './verify.js';
 
 /*
  * The third step of a message: the workflow or the sink that its event is for, found by the event alone, and what that gets of it. What is
@@ -29,16 +31,17 @@ import { signal } from './signal.js';
  */
 
 /** Routes a message. Never rejects: a failure is an answer too. */
-export async function route(message: Message, to: Destinations): Promise<Routed> {
+export async function route(message: Message | UnparsedMessage, to: Destinations): Promise<Outcome> {
+  if ('reason' in message) return rejectBody(message, to);
   const event = events.readEvent(message.value);
   const { kind, eventType } = event;
-  const routed = foreignTeam(event, message, to) ?? (await deliver(event, message, to));
-  const settled = isRejected(routed) ? await storeRejected(routed, eventType, message, to) : routed;
+  const outcome = foreignTeam(event, message, to) ?? (await deliver(event, message, to));
+  const settled = isRejected(outcome) ? await storeRejected(outcome, eventType, message, to) : outcome;
   return { ...settled, kind, eventType, happenedAt: settled.name === 'delivered' ? timeOf(event) : undefined };
 }
 
 /** An event that names no team is handled as ours: envelope ids are missing in some deployments. */
-function foreignTeam(event: events.ReceivedEvent, { value }: Message, { team }: Destinations): Routed | undefined {
+function foreignTeam(event: events.ReceivedEvent, { value }: Message, { team }: Destinations): Outcome | undefined {
   const named = 'teamId' in event ? event.teamId : events.teamOf(value);
   if (team === undefined || named === undefined) return undefined;
   if (canonicalId(named).toLowerCase() !== canonicalId(team.id).toLowerCase()) {
@@ -56,7 +59,7 @@ function timeOf(event: events.ReceivedEvent): string | undefined {
   return undefined;
 }
 
-async function deliver(event: events.ReceivedEvent, message: Message, to: Destinations): Promise<Routed> {
+async function deliver(event: events.ReceivedEvent, message: Message, to: Destinations): Promise<Outcome> {
   switch (event.kind) {
     case 'order':
       return deliverOrder(event, message, to);
@@ -79,7 +82,7 @@ async function deliver(event: events.ReceivedEvent, message: Message, to: Destin
   }
 }
 
-const notAddressable: Routed = { name: 'not_addressable' };
+const notAddressable: Outcome = { name: 'not_addressable' };
 
 /** From here on there is no name, address or birth date. */
 function project(
@@ -90,7 +93,7 @@ function project(
   return userId === undefined ? snapshot : { userId, ...snapshot };
 }
 
-async function deliverOrder(event: events.OrderEventReceived, message: Message, to: Destinations): Promise<Routed> {
+async function deliverOrder(event: events.OrderEventReceived, message: Message, to: Destinations): Promise<Outcome> {
   const snapshot = project(event, to);
   const root = rootOf(snapshot);
   const { orderId } = snapshot;
@@ -106,7 +109,7 @@ async function deliverCriticalResult(
   event: events.CriticalResultReceived,
   message: Message,
   to: Destinations,
-): Promise<Routed> {
+): Promise<Outcome> {
   const { order } = event;
   const user = userIn(event);
   const report: CriticalResultReported = {
@@ -125,7 +128,7 @@ async function deliverParsingJob(
   event: events.ParsingJobReceived,
   message: Message,
   to: Destinations,
-): Promise<Routed> {
+): Promise<Outcome> {
   const { jobId, job } = event;
   if (!isAddressable(jobId)) return notAddressable;
   const snapshot = { ...reportSnapshotOf(job), jobId, ...userIn(event) };
@@ -137,7 +140,7 @@ async function deliverAppointment(
   event: events.AppointmentReceived,
   message: Message,
   to: Destinations,
-): Promise<Routed> {
+): Promise<Outcome> {
   const { orderId, appointment } = event;
   if (!isAddressable(orderId)) return notAddressable;
   const snapshot = { ...appointmentSnapshotOf(appointment), orderId, ...userIn(event) };
@@ -150,7 +153,7 @@ async function deliverMatchReview(
   event: events.MatchReviewReceived,
   message: Message,
   to: Destinations,
-): Promise<Routed> {
+): Promise<Outcome> {
   if (!isAddressable(event.report.rawResultId)) return notAddressable;
   const reported = { ...event.report, ...userIn(event) };
   return signal(message, to, {}, matchReviewStart(reported), matchReviewReportedSignal, reported);

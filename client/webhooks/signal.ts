@@ -6,7 +6,9 @@ import { signalOrStart, type WorkflowStart } from '../../protocol/signal-or-star
 import { CallTooLarge, EncryptionKeysMissing } from '../errors.js';
 import { code, maySucceedLater } from '../temporal-errors.js';
 import { DeadlinePassed, within } from '../call-options.js';
-import type { Destinations, Message, Routed } from './destinations.js';
+import type { Outcome } from './answers.js';
+import type { Destinations } from './destinations.js';
+import type { Message } from './verify.js';
 
 /**
  * The last step of a message: signals the workflow that it belongs to, which is started if it does not run; nothing if a process that shares the memory
@@ -15,13 +17,13 @@ import type { Destinations, Message, Routed } from './destinations.js';
 export async function signal<Argument>(
   message: Message,
   to: Destinations,
-  ids: Pick<Routed, 'orderId' | 'jobId'>,
+  ids: Pick<Outcome, 'orderId' | 'jobId'>,
   start: WorkflowStart<object>,
   definition: SignalDefinition<[Argument]>,
   argument: Argument,
-): Promise<Routed> {
-  return unlessTaken(message, to, () =>
-    deliver(to, { ...ids, workflowId: start.workflowId }, (workflow, taskQueue) =>
+): Promise<Outcome> {
+  return unlessDelivered(message, to, () =>
+    send(to, { ...ids, workflowId: start.workflowId }, (workflow, taskQueue) =>
       signalOrStart(workflow, taskQueue, start, definition, argument),
     ),
   );
@@ -37,42 +39,42 @@ const rememberWithinMs = 1_000;
  * Delivers a message to Temporal unless a process has delivered it in the last minutes. Later repeats, which somebody
  * requested from the service, are delivered again.
  */
-export async function unlessTaken(
+export async function unlessDelivered(
   { id, body }: Message,
-  { taken, temporal, taskQueue }: Destinations,
-  deliver: () => Promise<Routed>,
-): Promise<Routed> {
-  if (!taken) return deliver();
+  { deliveredMessages: memory, temporal, taskQueue }: Destinations,
+  deliver: () => Promise<Outcome>,
+): Promise<Outcome> {
+  if (!memory) return deliver();
   // Other bytes under a known id are another message.
   const digest = createHash('sha256').update(body).digest('base64url');
   const key = `${temporal.options.namespace}/${taskQueue}/${id}/${digest}`;
-  const isKnown = await within(rememberWithinMs, taken.has(key, replayableSeconds)).catch(() => false);
+  const isKnown = await within(rememberWithinMs, memory.has(key, replayableSeconds)).catch(() => false);
   if (isKnown) return { name: 'repeated' };
-  const routed = await deliver();
-  if (routed.name === 'delivered') await within(rememberWithinMs, taken.add(key)).catch(() => undefined);
-  return routed;
+  const outcome = await deliver();
+  if (outcome.name === 'delivered') await within(rememberWithinMs, memory.add(key)).catch(() => undefined);
+  return outcome;
 }
 
 /** Signals a workflow, and starts it in the same call if it does not run: for one whose earlier runs do not matter. */
-export async function signalWithStart<Argument>(
+export async function sendWithStart<Argument>(
   to: Destinations,
   start: WorkflowStart<object>,
   definition: SignalDefinition<[Argument]>,
   argument: Argument,
-): Promise<Routed> {
+): Promise<Outcome> {
   const { name, workflowId } = start;
-  return deliver(to, { workflowId }, (workflow, taskQueue) =>
+  return send(to, { workflowId }, (workflow, taskQueue) =>
     workflow.signalWithStart(name, { ...start, taskQueue, signal: definition, signalArgs: [argument] }),
   );
 }
 
 /** Sends a signal to Temporal within the deadline. Its refusals become the webhook's answers. */
-export async function deliver(
+export async function send(
   { temporal, taskQueue, deadlineMs, abandoned }: Destinations,
-  ids: Pick<Routed, 'orderId' | 'jobId' | 'workflowId'>,
-  send: (workflow: Client['workflow'], taskQueue: string) => Promise<unknown>,
-): Promise<Routed> {
-  const sent = temporal.withDeadline(Date.now() + deadlineMs, () => send(temporal.workflow, taskQueue));
+  ids: Pick<Outcome, 'orderId' | 'jobId' | 'workflowId'>,
+  call: (workflow: Client['workflow'], taskQueue: string) => Promise<unknown>,
+): Promise<Outcome> {
+  const sent = temporal.withDeadline(Date.now() + deadlineMs, () => call(temporal.workflow, taskQueue));
   try {
     // The client's deadline holds for each attempt that it makes, but not for its pauses between them.
     await within(deadlineMs, abandoned.track(sent));

@@ -87,36 +87,49 @@ export function requireAboveZero(creator: string, limits: Record<string, number>
 }
 
 /** A request whose signature fits. */
-export interface SignedMessage {
+interface SignedBytes {
   id: string;
   bytes: Uint8Array;
 }
 
+/** A verified message. */
+export interface Message {
+  id: string;
+  /** As it was sent. */
+  body: string;
+  /** The same, parsed. */
+  value: object;
+}
+
+/** A signed body that contains no readable event: Python, for instance, writes NaN, which is not JSON. */
+export interface UnparsedMessage {
+  id: string;
+  reason: 'not_json' | 'not_an_object';
+  /** Bytes that are not UTF-8 are U+FFFD. */
+  body: string;
+}
+
 /**
  * Reads a request and checks it in a fixed order: method, headers, size, signature. The headers come before the body,
- * so the process buffers nothing for a request without a recent timestamp. Then `take` gets the message; its bytes count as held
- * until it has settled.
+ * so the process buffers nothing for a request without a recent timestamp.
  *
  * @param refuseId refuses an id before the body is read
  */
-export async function verify<Answer extends object, Name extends string = never>(
+export async function verify<Name extends string = never>(
   { method = 'POST', headers, body }: WebhookRequest,
-  to: Bounds,
-  take: (message: SignedMessage) => Promise<Answer>,
+  bounds: Bounds,
+  hold: Hold,
   refuseId?: (id: string) => Name | undefined,
-): Promise<(Answer & { messageId: string }) | Refused<Name>> {
+): Promise<SignedBytes | Refused<Name>> {
   if (method.toUpperCase() !== 'POST') return { name: 'method_not_allowed' };
-  const read = readSignatureHeaders(headers, to.now());
+  const read = readSignatureHeaders(headers, bounds.now());
   if (!read.ok) return { name: read.reason };
   const { id } = read.signed;
   const refused = refuseId?.(id);
   if (refused !== undefined) return { name: refused };
-  return to.memory.lend(async (hold) => {
-    const given = await readBody(headers, body, to, hold);
-    if (!('bytes' in given)) return given;
-    if (!isSigned(read.signed, given.bytes, to.secrets)) return { name: 'signature_mismatch' };
-    return { ...(await take({ id, bytes: given.bytes })), messageId: id };
-  });
+  const given = await readBody(headers, body, bounds, hold);
+  if (!('bytes' in given)) return given;
+  return isSigned(read.signed, given.bytes, bounds.secrets) ? { id, ...given } : { name: 'signature_mismatch' };
 }
 
 /** Takes so many bytes more; false when all requests together would hold too many. */
@@ -209,22 +222,18 @@ function declaredLength(headers: WebhookHeaders): number {
   return Number.isNaN(declared) ? 0 : declared;
 }
 
-/**
- * A signed body as a JSON object, with its text; or the reason why it is not one, with the readable part of its text.
- */
-export function parse(
-  bytes: Uint8Array,
-): { value: object; body: string } | { reason: 'not_json' | 'not_an_object'; body: string } {
+/** The body as a JSON object, with its text; or the reason why it is not one. */
+export function parse({ id, bytes }: SignedBytes): Message | UnparsedMessage {
   let value: unknown;
   let body: string;
   try {
     body = utf8.decode(bytes);
     value = JSON.parse(body);
   } catch {
-    return { reason: 'not_json', body: readableUtf8.decode(bytes) };
+    return { id, reason: 'not_json', body: readableUtf8.decode(bytes) };
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { reason: 'not_an_object', body };
-  return { value, body };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { id, reason: 'not_an_object', body };
+  return { id, value, body };
 }
 
 /** Strict: a decoder that repairs broken text would let two different bodies mean the same. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { signWebhook } from '../../../client/testing.js';
-import type { TakenMessages } from '../../../client/webhooks/destinations.js';
+import type { DeliveredMessages } from '../../../client/webhooks/destinations.js';
 import { createWebhookHandler } from '../../../client/webhooks/handler.js';
 import { clientAnsweredWith } from '../../rig/grpc-answers.js';
 import { countedBy, handlerWithoutTemporal, orderEvent, secret } from './sending.js';
@@ -13,12 +13,12 @@ function message(id: string, body: string | Record<string, unknown>) {
 describe('a memory that processes share', () => {
   const order = { event_type: 'labtest.order.updated', data: { id: 'order-1', events: [] } };
 
-  test.each<[string, TakenMessages['has']]>([
+  test.each<[string, DeliveredMessages['has']]>([
     ['does not know the message', () => Promise.resolve(false)],
     ['fails', () => Promise.reject(new Error('down'))],
     ['never answers', () => new Promise(() => {})],
   ])('a shared memory that %s keeps no order from Temporal', async (_how, has) => {
-    const handler = await handlerWithoutTemporal({ taken: { has, add: () => Promise.resolve() } });
+    const handler = await handlerWithoutTemporal({ deliveredMessages: { has, add: () => Promise.resolve() } });
     expect((await handler.handle(message('msg_1', order))).status).toBe(503);
     expect(handler.counts().answers).toMatchObject({ temporal_unavailable: 1, repeated: 0 });
   });
@@ -26,7 +26,7 @@ describe('a memory that processes share', () => {
   test('a shared memory that knows the message gets it answered 204, and is asked about the last ten minutes', async () => {
     const asked: unknown[] = [];
     const has = (...given: unknown[]) => Promise.resolve(asked.push(given) > 0);
-    const handler = await handlerWithoutTemporal({ taken: { has, add: () => expect.unreachable() } });
+    const handler = await handlerWithoutTemporal({ deliveredMessages: { has, add: () => expect.unreachable() } });
     expect((await handler.handle(message('msg_1', order))).status).toBe(204);
     expect(asked).toEqual([[expect.stringMatching(/^default\/lab-operations\/msg_1\/./), 600]]);
     expect(handler.counts().answers).toMatchObject({ repeated: 1 });
@@ -35,13 +35,13 @@ describe('a memory that processes share', () => {
 
 test('a message is known to the shared memory for its bytes, namespace and task queue only', async () => {
   const known = new Set<string>();
-  const taken: TakenMessages = {
+  const deliveredMessages: DeliveredMessages = {
     has: (id) => Promise.resolve(known.has(id)),
     add: (id) => Promise.resolve(known.add(id)).then(() => undefined),
   };
   const sentTo = async (namespace: string, taskQueue: string, orderId = 'order-1'): Promise<string[]> => {
     const client = await clientAnsweredWith(() => undefined, { namespace });
-    const handler = createWebhookHandler({ temporal: client, secrets: [secret], taskQueue, taken });
+    const handler = createWebhookHandler({ temporal: client, secrets: [secret], taskQueue, deliveredMessages });
     await handler.handle(message('msg_1', orderEvent(orderId)));
     return countedBy(handler);
   };
