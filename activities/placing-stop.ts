@@ -14,7 +14,7 @@ export interface StoppedDetails extends FailureDetails {
 /**
  * Passes unless an operator has stopped placing (protocol/placing-stop.ts). Called right before anything is created at the service.
  *
- * @throws ApplicationFailure `PlacingStopped`; an error of Temporal's if it cannot say: then the attempt is repeated, with nothing sent
+ * @throws ApplicationFailure `PlacingStopped`; an error of Temporal's if that does not answer: then the attempt is repeated, with nothing sent
  */
 export type RequireNotStopped = (attempt?: Pick<StoppedDetails, 'nothingSent'>) => Promise<void>;
 

@@ -3,7 +3,7 @@ import { invalid } from '../service/lab-operations-error.js';
 import { checkedDescription, type ServiceDescription } from '../service/description.js';
 
 /*
- * What is read from files. Secrets may be in them, as container platforms mount them: a process's environment is visible in /proc and in
+ * Settings that are read from files. Secrets may be in them, as container platforms mount them: a process's environment is visible in /proc and in
  * `docker inspect`.
  */
 

@@ -173,7 +173,7 @@ function whyUnreachable(details: string): string {
   return `(${details}): ${connectionRemedy(details)}`;
 }
 
-/** What to do about a connection that fails, by its reason. */
+/** The remedy for a connection that fails, by its reason. */
 export function connectionRemedy(reason: string): string {
   return /\b(ssl|tls|tlsv\d+|certificate|cert|wrong version number|EPROTO|HTTP2|protocol error)\b/i.test(reason)
     ? 'check TEMPORAL_TLS and the certificates: client and server must both use TLS, or neither'

@@ -15,7 +15,7 @@ export function isInstallationName(text: string): boolean {
 
 const signature = /^labops\/([A-Za-z0-9._-]{1,32}):([\x21-\x7e]+)$/;
 
-/** What the service is given, `labops/<installation>:<text>`. */
+/** The text as the service gets it, `labops/<installation>:<text>`. */
 export function signed(text: string, [name]: Installation): string {
   return text.replace(/^labops:/, `labops/${name}:`);
 }

@@ -1,5 +1,5 @@
 /*
- * What the service says that results mean. Labs have words of their own for it: HL7's flags (`HH`), `Critical High`,
+ * The meaning of results, as the service says it. Labs have words of their own for it: HL7's flags (`HH`), `Critical High`,
  * `panic_low`. Pure, and without an import: the protocol uses it, too.
  */
 

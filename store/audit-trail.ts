@@ -7,7 +7,7 @@ import { type Database, isoOf, serverAnswer, type Transaction } from './database
  * process, has a chain of its own: a row has its place in the chain, the keyed hash of the row before it, and its own.
  */
 
-/** What somebody did. Ids of persons and of their work are in `subjects` and `event` only, which are stored as keyed hashes. */
+/** An action of somebody. Ids of persons and of their work are in `subjects` and `event` only, which are stored as keyed hashes. */
 export interface AuditEntry {
   /** ISO 8601 in UTC, to the millisecond. */
   at: string;
@@ -18,7 +18,7 @@ export interface AuditEntry {
   outcome: string;
   /** More facts, never of a person. */
   details?: Readonly<Record<string, string | number | readonly string[]>>;
-  /** What happened: of several entries with the same one, one is stored. */
+  /** Identifies what happened: of several entries with the same one, one is stored. */
   event?: string;
 }
 
@@ -349,7 +349,7 @@ export interface AuditFindings {
   faults: AuditFault[];
 }
 
-/** What is known from elsewhere. */
+/** Facts from outside the table. */
 interface KnownOfChains {
   /** The last row of each chain that was removed because it was old. */
   removed?: Heads;

@@ -13,7 +13,7 @@ export const migrationNames: readonly string[] = migrations.map(({ name }) => na
 /** Any number that no other program uses on this database; processes that start together wait for each other here. */
 const migrationLock = 5_402_391_044;
 
-/** What `migrate` has done: the migrations that it applied, and the roles whose rights are up to date. */
+/** The result of `migrate`: the migrations that it applied, and the roles whose rights are up to date. */
 export interface Migrated {
   applied: string[];
   roles: string[];

@@ -8,7 +8,7 @@ export interface ExportedRow {
 }
 
 interface Table {
-  /** What tells two rows of one user apart, with the type of each column. */
+  /** The columns that tell two rows of one user apart, with their types. */
   key: Readonly<Record<string, string>>;
   /** So many fit into memory many times over. */
   page: number;

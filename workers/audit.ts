@@ -242,7 +242,7 @@ async function heads({ out, trail, receiptKey }: Auditing): Promise<number> {
   return 0;
 }
 
-/** What is removed was verified before: a checkpoint would make every earlier fault good. */
+/** Verifies before it removes anything: a checkpoint would make every earlier fault good. */
 async function remove(auditing: Auditing): Promise<number> {
   const { out, trail, receiptKey, options } = auditing;
   const key = required(receiptKey);

@@ -312,7 +312,7 @@ export const activityOptions = {
     },
   },
   /**
-   * A part works for a minute, after it has listed all open workflows. To repeat it sends some notifications once more, with the same ids.
+   * A part works for a minute, after it has listed all open workflows. A retry sends some notifications again, with the same ids.
    */
   replayNotifications: {
     ...notAwaited,

@@ -25,7 +25,7 @@ export interface AuditedCommand {
   by?: string;
   /** `started`, `done`, how a deletion ended, or the type of the refusal. */
   outcome: string;
-  /** What it was about: the workflow's ID, the user and the like. */
+  /** The ids that it was about: the workflow's, the user's and the like. */
   subjects: string[];
   /** The same whenever the same command is handled again. */
   event: string;
@@ -69,7 +69,7 @@ export class CommandAudit implements WorkflowInboundCallsInterceptor, WorkflowIn
     return answer;
   };
 
-  /** What is refused here is not in the history. */
+  /** A refusal from here is not in the history. */
   validateUpdate: Inbound['validateUpdate'] = (input, next) => {
     try {
       next(input);

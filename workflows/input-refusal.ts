@@ -164,7 +164,7 @@ function keyMissing(what: string, mark: Mark): Error {
   return new Error(message);
 }
 
-/** Whether the activity was carried out is unknown, as after a lost answer. */
+/** Nobody knows if the activity was carried out, as after a lost answer. */
 function lostAnswer(fault: Fault): Failure {
   const details = { payloads: [defaultPayloadConverter.toPayload({ fields: [] })] };
   const message = `The result ${reasons[fault]}`;

@@ -78,7 +78,7 @@ export async function userStandingAt(service: LabService, userId: string): Promi
   });
 }
 
-/** What the service answers to the request of a deletion. */
+/** The service's answer to the request of a deletion. */
 type Scheduling = 'accepted' | 'scheduled' | 'unknown';
 
 async function schedule(service: LabService, userId: string): Promise<Scheduling> {

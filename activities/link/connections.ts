@@ -53,7 +53,7 @@ export async function findConnection(service: LabService, query: ConnectionQuery
   return { found: isNew ? 'new' : 'older', ...last };
 }
 
-/** What lies further ahead than any zone was written by a clock that is wrong, and dates nothing. */
+/** A time further ahead than any zone was written by a clock that is wrong, and dates nothing. */
 function withoutFuture({ createdAt, ...connection }: KnownConnection): KnownConnection {
   return createdAt === undefined || isAhead(createdAt, attemptDueAt() + anyZone)
     ? connection

@@ -33,7 +33,7 @@ export const groups: Readonly<Record<string, Group>> = {
   deletion: { files: filesOf('workflows/deletion', 'deadlines', 'deletion') },
   'entity-glue': {
     isGlue: true,
-    files: filesOf('workflows/entity', 'alarm', 'attempts', 'commands', 'loop', 'operators', 'outbox', 'polling'),
+    files: filesOf('workflows/entity', 'attempts', 'commands', 'loop', 'loop-timer', 'operators', 'outbox', 'polling'),
   },
   'deletion-glue': {
     isGlue: true,

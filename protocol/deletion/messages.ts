@@ -194,7 +194,7 @@ interface NotificationHead {
 }
 
 /**
- * What a deletion that is final says of itself: the payload of a compact JWS (RFC 7515, EdDSA), so any JOSE library verifies it. Nothing of
+ * The receipt of a deletion that is final: the payload of a compact JWS (RFC 7515, EdDSA), so any JOSE library verifies it. Nothing of
  * the person but the user id.
  */
 export interface DeletionReceipt {
@@ -209,7 +209,7 @@ export interface DeletionReceipt {
   deletedAt: string;
   /** How many workflows' histories were deleted from Temporal. */
   erasedHistories: number | 'kept';
-  /** What was found after the erasure. */
+  /** The remains that were found after the erasure. */
   found: {
     /** How the lab service answers a read of the user: `scheduled` until its own grace period is over. */
     labService: Reading<{ user: 'present' | 'scheduled' | 'unknown' }>;

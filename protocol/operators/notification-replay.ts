@@ -3,7 +3,7 @@ import { defineQuery } from '../definitions.js';
 /* The words of an operator's replay of notifications, for a product that has lost what it accepted. */
 
 export interface ReplayNotificationsInput {
-  /** What the product accepted at or after this time is sent again: ISO 8601 with its zone. */
+  /** Notifications that the product accepted at or after this time are sent again: ISO 8601 with its zone. */
   since: string;
 }
 
@@ -27,7 +27,7 @@ export interface ReplayNotificationsProgress extends ReplayNotificationsResult {
   workflowsToGo?: number;
 }
 
-/** What one part came to. */
+/** The result of one part. */
 export interface ReplayedPart extends ReplayNotificationsProgress {
   /** Absent if it was the last part. */
   next?: string;

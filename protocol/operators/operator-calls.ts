@@ -26,13 +26,13 @@ import type {
 } from './webhook-endpoints.js';
 
 /**
- * What an operator does by a worker, which has the management key and the database: one table for all of it. Each call is one run of
+ * An operator's calls to a worker, which has the management key and the database: one table for all of them. Each call is one run of
  * one workflow, and its result is the answer. docs/messages.md shows the same as JSON for backends in other languages.
  */
 
 export const operatorCallName = 'operatorCall';
 
-/** What each call takes and answers. An activity of the same name carries it out. */
+/** Each call's input and answer. An activity of the same name carries it out. */
 export interface OperatorCalls {
   listWebhooks: { takes: WebhookPlace; answers: WebhookEndpoint[] };
   /** An endpoint with the same address is not created twice; the existing one is returned. */
@@ -66,13 +66,13 @@ interface Row<Taken> {
   id: (input: Taken, unique: string) => string;
   /** A call whose run is under way waits for its end, and does not start another. */
   joins?: true;
-  /** What would be readable in Temporal without encryption. */
+  /** The secret that would be readable in Temporal without encryption. */
   credential?: (input: Taken) => string | undefined;
   /** How long the run may take: a call that no worker has taken up by then is not carried out hours later. */
   within: Duration;
   /** How long its caller waits by default. */
   deadline: Duration;
-  /** What an answer that did not come leaves behind. */
+  /** The consequence of an answer that did not come. */
   unanswered: string;
 }
 

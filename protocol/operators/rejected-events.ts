@@ -61,7 +61,7 @@ export interface ReplayRejectedEventsResult {
   next?: string;
 }
 
-/** What a replay of many has done so far; `next` is where it is. */
+/** The progress of a replay of many; `next` is where it is. */
 export const progressQuery = defineQuery<ReplayRejectedEventsResult>('progress');
 
 export interface DiscardRejectedEventInput {

@@ -151,7 +151,7 @@ async function lastPass({ connection, namespace }: Temporal, passes: readonly st
   return ok('The schedule is there. No pass of it has ended yet.');
 }
 
-/** What was asked for, or undefined if it does not exist. */
+/** The answer, or undefined if the thing asked for does not exist. */
 export async function found<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await asked;

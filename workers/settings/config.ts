@@ -300,7 +300,7 @@ function read<const L extends List>(list: L, env: Env): Read<L> {
   return { ...arranged(list, valid), warnings, keyRingFile: keyRingFile(given) };
 }
 
-/** What the description says in the place of a setting. */
+/** The description's value of a setting that is not set. */
 function describedText(name: keyof typeof settings, valid: Partial<Values>): string | undefined {
   const { SERVICE_DESCRIPTION: description = {}, SERVICE_ENVIRONMENT: environment = '' } = valid;
   if (name === 'SERVICE_BASE_URL') return description.addresses?.[environment];
@@ -321,7 +321,7 @@ function arranged<L extends List>(list: L, values: Partial<Values>): Config<L> {
   return Object.fromEntries(fields) as Config<L>;
 }
 
-/** What is set. The settings that the program reads are without quotes, and come from their files. */
+/** The texts of the settings that are set. Those that the program reads are without quotes, and come from their files. */
 function givenTexts(names: ReadonlySet<string>, env: Env, faults: SettingFault[]): Record<string, string> {
   const given = withoutBlanks(env);
   const isRead = (variable: string) =>

@@ -23,7 +23,7 @@ const temporalSettings = [
   ...['TEMPORAL_CODEC_ENDPOINT', 'TEMPORAL_CODEC_AUTH'],
 ];
 
-/** What the demo, the sandbox and the tests read. */
+/** Settings of the demo, the sandbox and the tests. */
 const otherProgramsSettings = ['TEMPORAL_CLI', 'TEMPORAL_TEST_SERVER'];
 
 const known = new Set([

@@ -48,7 +48,7 @@ export const secretList = list.superRefine((secrets, context) => {
   }
 });
 
-/** What a request brings as `Authorization: Bearer …`. */
+/** The token that a request brings as `Authorization: Bearer …`. */
 export const bearerToken = word(/^[\x21-\x7e]{24,}$/, 'is not 24 characters or more without spaces');
 
 /** The length of a secret from `openssl rand -base64 24`, which cannot be guessed. */

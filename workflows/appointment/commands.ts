@@ -20,7 +20,7 @@ import { slotOf, isAtSlot } from '../../protocol/appointment/slots.js';
 import { settlingAfter } from '../../protocol/settling.js';
 import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import { activities, booking } from '../activity-options.js';
-import { untilDue } from '../entity/alarm.js';
+import { untilDue } from '../entity/loop-timer.js';
 import { actorOf, notKnownYet, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { recordNoAnswer } from '../entity/polling.js';
@@ -40,7 +40,7 @@ import { stateOf } from './view.js';
 import { isCalendarDate } from '../../protocol/time.js';
 import { present } from '../../protocol/canonical-json.js';
 
-/** What a product requests is its appointment from then on. */
+/** An appointment that a product requests is the product's from then on. */
 function begin(appointment: Appointment): void {
   requireOpen(appointment);
   markRequested(appointment, Date.now());

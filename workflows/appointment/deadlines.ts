@@ -2,14 +2,14 @@ import type { AppointmentAttentionReason } from '../../protocol/appointment/mess
 import { isWalkIn } from '../../protocol/appointment/lifecycle.js';
 import { farthestDate } from '../../protocol/time.js';
 import { iso, absenceBelieved, doubled, longestOutage } from '../entity/spans.js';
-import { atOnce, isDue, timeOf, type Moment } from '../entity/alarm.js';
+import { atOnce, isDue, timeOf, type Moment } from '../entity/loop-timer.js';
 import { note } from '../entity/journal.js';
 import { words } from '../entity/operators.js';
 import { enqueue, headOf, raise } from './announcements.js';
 import { type Appointment, canEnd, isOpenWalkIn, isReserved } from './appointment.js';
 import { readAppointment } from './reading.js';
 
-/** The moments at which silence means something. `deadlinesOf` derives them from what happened and from the policy, without a clock. */
+/** The times by which something should have been reported: `deadlinesOf` derives them from what happened and from the policy, without a clock. */
 type DeadlineName =
   /** Ask the service: a provider's word is awaited, a visit is overdue, or what was received or read has to be confirmed. */
   'read_the_appointment' | 'choice_reminder' | 'choice' | 'confirmation' | 'visit_reminder' | 'visit' | 'give_up';

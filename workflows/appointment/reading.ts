@@ -1,5 +1,5 @@
 import type { AppointmentResult } from '../../protocol/appointment/messages.js';
-import { isDue, timeOf } from '../entity/alarm.js';
+import { isDue, timeOf } from '../entity/loop-timer.js';
 import { setNotifies } from '../entity/outbox.js';
 import type { AppointmentReading } from '../../activities/appointment/reading.js';
 import { isOpen, isWalkIn } from '../../protocol/appointment/lifecycle.js';

@@ -1,4 +1,4 @@
-import type { Moment } from '../entity/alarm.js';
+import type { Moment } from '../entity/loop-timer.js';
 import { defaultSettling } from '../../protocol/settling.js';
 import type { DeletionRun, Deletion } from './deletion.js';
 

@@ -16,11 +16,11 @@ import { present } from '../../protocol/canonical-json.js';
  * @returns true if the grace period is over and nothing has undone the deletion
  */
 export async function actInGracePeriod(run: DeletionRun): Promise<boolean> {
-  const { deletion, commands, alarm } = run;
+  const { deletion, commands, timer } = run;
   remindIfDue(run);
   while (!commands.isEmpty) await commands.carryOutNext();
   const isOver = isGraceOver(deletion, Date.now());
-  if (deletion.outcome !== undefined || isOver) alarm.disarm();
+  if (deletion.outcome !== undefined || isOver) timer.disarm();
   return isOver && deletion.outcome === undefined;
 }
 
@@ -96,7 +96,7 @@ async function writeReceipt(run: DeletionRun, histories: ErasedHistories | 'kept
 /** Reads the user until it is clear whether they are back. Whatever else there is to do interrupts it. */
 export async function settleDoubt(run: DeletionRun): Promise<void> {
   if (run.doubt === undefined) return;
-  const { alarm, commands } = run;
+  const { timer, commands } = run;
   const reading = new CancellationScope();
   const settled = reading.run(async () => {
     await untilReadable(readableAt(run));
@@ -109,7 +109,7 @@ export async function settleDoubt(run: DeletionRun): Promise<void> {
   const settling = settled.catch((error: unknown) => {
     if (!isCancellation(error)) throw error;
   });
-  await Promise.race([settling, condition(() => alarm.rang || !commands.isEmpty)]);
+  await Promise.race([settling, condition(() => timer.hasFired || !commands.isEmpty)]);
   reading.cancel();
   await settling;
 }

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { unreadableSignal } from '../../protocol/unencrypted.js';
-import { Alarm, keepTimeBy, type Moment } from './alarm.js';
+import { LoopTimer, keepTimeBy, type Moment } from './loop-timer.js';
 import { deliveryOf, type AttentionVerbs } from './attention.js';
 import { CommandQueue } from './commands.js';
 import { deliverAtLast, deliverBeforeEnd, keepDelivering, type Outbox } from './outbox.js';
@@ -24,7 +24,7 @@ export interface EntityRun extends Wakeable {
 export interface Wakeable {
   /** Those that the loop carries out. A workflow whose commands run beside its loop has none. */
   commands?: { isEmpty: boolean };
-  alarm: Alarm;
+  timer: LoopTimer;
   /** Something came in that the main loop has not looked at yet. */
   hasNews: boolean;
   /** A signal was dropped because it cannot be decrypted, and nobody was asked to look. */
@@ -34,11 +34,11 @@ export interface Wakeable {
 }
 
 export function openRun(): EntityRun {
-  return { commands: new CommandQueue(), alarm: new Alarm(), hasNews: false };
+  return { commands: new CommandQueue(), timer: new LoopTimer(), hasNews: false };
 }
 
 /** The steps of the loop that each workflow does in its own way. */
-interface Turns {
+interface LoopVerbs {
   /** Does what is due, and publishes what is known then. */
   act: () => Promise<void>;
   /** Reads from the service what a signal that could not be decrypted may have reported. */
@@ -51,7 +51,7 @@ interface Turns {
   announceEnd?: () => void;
   /** When there is something to do though nothing comes in. */
   nextMoment: () => Moment | undefined;
-  /** Goes on while the run waits: ends at once when the alarm rings or a command comes. */
+  /** Goes on while the run waits: ends at once when the timer fires or a command comes. */
   meanwhile?: () => Promise<void>;
   /** A new run is needed though the history is short. */
   mustContinueAsNew?: () => boolean;
@@ -60,7 +60,7 @@ interface Turns {
   nextInput: () => object;
 }
 
-interface EntityLoop<State extends Outbox, Raised extends RaisedAttention<string>> extends Turns {
+interface EntityLoop<State extends Outbox, Raised extends RaisedAttention<string>> extends LoopVerbs {
   /** Everything that it knows: plain JSON, and the same object as long as the run lasts. */
   state: State;
   attention: AttentionVerbs<State, Raised>;
@@ -72,7 +72,7 @@ export async function runLoop<State extends Outbox, Raised extends RaisedAttenti
   loop: EntityLoop<State, Raised>,
 ): Promise<void> {
   const { state, attention, isForwarded = () => false } = loop;
-  keepTimeBy(state, run.alarm);
+  keepTimeBy(state, run.timer);
   const outcome = deliveryOf(state, attention, () => (run.hasNews = true));
   const isItsTurn = () => run.isWoken?.() !== true;
   void CancellationScope.nonCancellable(() => keepDelivering(state, outcome, isItsTurn));
@@ -93,26 +93,26 @@ export async function runLoop<State extends Outbox, Raised extends RaisedAttenti
     if (error instanceof TemporalFailure) await CancellationScope.nonCancellable(() => deliverAtLast(state));
     throw error;
   }
-  run.alarm.disarm();
+  run.timer.disarm();
 }
 
 /** Acts, then waits for what comes first, until nothing is left to wait for, to look at, or to carry out. */
-async function workToTheEnd(run: Wakeable, turns: Turns): Promise<void> {
-  const { alarm } = run;
+async function workToTheEnd(run: Wakeable, verbs: LoopVerbs): Promise<void> {
+  const { timer } = run;
   for (;;) {
-    alarm.begin({ isDisturbed: isDisturbed(run) });
+    timer.begin({ isDisturbed: isDisturbed(run) });
     run.hasNews = false;
-    await turns.act();
-    if (turns.isForwarded?.() || (turns.isOver() && !isDisturbed(run))) return;
-    const setTimer = () => alarm.set(turns.nextMoment());
-    if (isNewRunDue(turns) && (await awaitIdle(run, setTimer)))
-      await continueInNewRun(turns.nextInput(), turns.workflowType);
-    // If something came in meanwhile, or the alarm rang, the next turn deals with it: no timer is needed.
-    if (!isDisturbed(run) && !alarm.rang) {
+    await verbs.act();
+    if (verbs.isForwarded?.() || (verbs.isOver() && !isDisturbed(run))) return;
+    const setTimer = () => timer.set(verbs.nextMoment());
+    if (isNewRunDue(verbs) && (await awaitIdle(run, setTimer)))
+      await continueInNewRun(verbs.nextInput(), verbs.workflowType);
+    // If something came in meanwhile, or the timer has fired, the next turn deals with it: no timer is needed.
+    if (!isDisturbed(run) && !timer.hasFired) {
       setTimer();
-      if (turns.meanwhile) await turns.meanwhile();
+      if (verbs.meanwhile) await verbs.meanwhile();
     }
-    await untilWoken(run, () => isDisturbed(run) || alarm.rang || (isNewRunDue(turns) && allHandlersFinished()));
+    await untilWoken(run, () => isDisturbed(run) || timer.hasFired || (isNewRunDue(verbs) && allHandlersFinished()));
   }
 }
 
@@ -131,8 +131,8 @@ export async function untilWoken(run: Wakeable, isWoken: () => boolean): Promise
  * Announces the end, gives the product a minute, hands over what is left, and answers every caller. False if something
  * came in meanwhile: then the work goes on.
  */
-async function end(run: Wakeable, outbox: Outbox, { announceEnd, isOver }: Turns): Promise<boolean> {
-  run.alarm.disarm();
+async function end(run: Wakeable, outbox: Outbox, { announceEnd, isOver }: LoopVerbs): Promise<boolean> {
+  run.timer.disarm();
   announceEnd?.();
   await deliverBeforeEnd(outbox, () => isDisturbed(run));
   return (await awaitIdle(run)) && isOver();
@@ -143,7 +143,7 @@ async function end(run: Wakeable, outbox: Outbox, { announceEnd, isOver }: Turns
  * @param setTimer for what falls due meanwhile
  */
 async function awaitIdle(run: Wakeable, setTimer?: () => void): Promise<boolean> {
-  const isWoken = () => allHandlersFinished() || isDisturbed(run) || run.alarm.rang;
+  const isWoken = () => allHandlersFinished() || isDisturbed(run) || run.timer.hasFired;
   if (!isWoken()) {
     setTimer?.();
     await untilWoken(run, isWoken);
@@ -155,7 +155,7 @@ function isDisturbed({ hasNews, commands }: Wakeable): boolean {
   return hasNews || commands?.isEmpty === false;
 }
 
-function isNewRunDue({ mustContinueAsNew }: Turns): boolean {
+function isNewRunDue({ mustContinueAsNew }: LoopVerbs): boolean {
   return isNewRunSuggested() || mustContinueAsNew?.() === true;
 }
 

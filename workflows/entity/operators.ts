@@ -50,7 +50,7 @@ export function plain(text: string): string {
   return text.replaceAll(/[^\p{L}\p{N} _.:,/()+-]/gu, '·').trim() || '·';
 }
 
-/** What is waited for while an operator has stopped placing. @param reason the operator's */
+/** The text of `waitingLine` while an operator has stopped placing. @param reason the operator's */
 export function untilResumed(reason = ''): string {
   return `placing to be resumed (stopped: ${plain(reason)})`;
 }

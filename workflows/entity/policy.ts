@@ -35,7 +35,7 @@ export function choosePolicy<Of extends PolicyName>(
 }
 
 /**
- * What a client or an activity resolved, checked by its table: so a release may widen the bounds of a setting and never narrows them.
+ * The policy that a client or an activity resolved, checked by its table: so a release may widen the bounds of a setting and never narrows them.
  * Undefined for a part of a policy, which only an activity completes, and for what is wrong, which it refuses.
  * @throws PolicyTooNew after a rollback: it fails the workflow task, which Temporal repeats until a later release runs again
  */

@@ -15,7 +15,7 @@ export class StateTooNew extends Error {
 /** The version of every state that a run carries on, and of every result: the second release that changes one raises its own. */
 export const firstVersion = 1;
 
-/** What a run gets from another one, perhaps of another release. @throws StateTooNew */
+/** The state that a run gets from another one, perhaps of another release. @throws StateTooNew */
 export function carriedOn<State extends { version: number }>(what: string, state: unknown): State {
   const version = isObject(state) ? Number(state['version']) : firstVersion;
   if (version > firstVersion) throw new StateTooNew(what, version, firstVersion);

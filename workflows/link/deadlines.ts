@@ -1,8 +1,8 @@
-import { atOnce, isDue, timeOf, type Moment } from '../entity/alarm.js';
+import { atOnce, isDue, timeOf, type Moment } from '../entity/loop-timer.js';
 import { type Link, confirmAt, endWait, remind } from './link.js';
 import { readConnection } from './reading.js';
 
-/** The moments at which silence means something. `deadlinesOf` derives them from what happened and from the policy, without a clock. */
+/** The times by which something should have been reported: `deadlinesOf` derives them from what happened and from the policy, without a clock. */
 type LinkDeadline = Moment & { name: 'confirmation' | 'code reminder' | 'password' | 'code' | 'link' };
 
 /** The earliest first. */

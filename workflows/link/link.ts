@@ -1,5 +1,5 @@
 import type { KnownConnection } from '../../activities/link/connections.js';
-import { atOnce } from '../entity/alarm.js';
+import { atOnce } from '../entity/loop-timer.js';
 import { attentionVerbsFor, type Attentive, nothingYet } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import type { Cancellable, EntityRun } from '../entity/loop.js';

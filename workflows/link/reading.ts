@@ -1,6 +1,6 @@
 import type { ConnectionQuery } from '../../activities/link/connections.js';
 import { activities } from '../activity-options.js';
-import { timeOf } from '../entity/alarm.js';
+import { timeOf } from '../entity/loop-timer.js';
 import { refusalOf } from '../entity/commands.js';
 import { type Link, sourceSlug, recordConnection, recordNoAnswer } from './link.js';
 import { present } from '../../protocol/canonical-json.js';

@@ -12,7 +12,7 @@ import type {
 import { defaultSettling } from '../../protocol/settling.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { activities } from '../activity-options.js';
-import { untilDue } from '../entity/alarm.js';
+import { untilDue } from '../entity/loop-timer.js';
 import { actorOf, isFinalRefusal, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { end, recordRead, type MatchReviewRun, type Review } from './review.js';

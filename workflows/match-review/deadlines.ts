@@ -1,11 +1,11 @@
-import { atOnce, isDue, timeOf, type Moment } from '../entity/alarm.js';
+import { atOnce, isDue, timeOf, type Moment } from '../entity/loop-timer.js';
 import { iso, absenceBelieved, doubled, longestOutage, longestPause, minute } from '../entity/spans.js';
 import { note } from '../entity/journal.js';
 import { enqueue, headOf, raise } from './announcements.js';
 import { bringOrder, readReview } from './reading.js';
 import { backBelieved, mayContradict, type Review } from './review.js';
 
-/** The moments at which silence means something. `deadlinesOf` derives them from what happened and from the policy, without a clock. */
+/** The times by which something should have been reported: `deadlinesOf` derives them from what happened and from the policy, without a clock. */
 
 interface Deadline extends Moment {
   name: 'read_the_review' | 'decision_reminder' | 'service_review' | 'notify_the_order';

@@ -5,7 +5,7 @@ import type { MatchReviewReported, MatchReviewResult } from '../../protocol/matc
 import { rootOf } from '../../protocol/order/root-order.js';
 import type { MatchReviewReport } from '../../service/match-review/snapshot.js';
 import { activities } from '../activity-options.js';
-import { isDue, timeOf } from '../entity/alarm.js';
+import { isDue, timeOf } from '../entity/loop-timer.js';
 import { noteAbsence } from '../entity/spans.js';
 import { resumeQuestions } from '../entity/attention.js';
 import { actorOf, answeringMeanwhile, loggedRefusal } from '../entity/commands.js';

@@ -3,7 +3,7 @@ import { isAlarmReminder } from '../../protocol/notifications/delivery.js';
 import type { CriticalResult, CriticalResultRecord } from '../../protocol/order/state.js';
 import type { CriticalResultReport } from '../../service/order/critical-result.js';
 import { enqueue, headOf, raise } from './announcements.js';
-import { isDue, type Moment } from '../entity/alarm.js';
+import { isDue, type Moment } from '../entity/loop-timer.js';
 import { note } from '../entity/journal.js';
 import { currentOrder, findOrder, type Chain, type ChainOrder } from './chain.js';
 import type { KitOrderRun } from './run.js';

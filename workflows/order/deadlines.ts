@@ -1,4 +1,4 @@
-import type { Moment } from '../entity/alarm.js';
+import type { Moment } from '../entity/loop-timer.js';
 import { currentOrder, lastEventId, needsSuccessor, outcomeOf, type Chain, type ChainOrder } from './chain.js';
 import { timeAfter, type BusinessDays } from '../../protocol/business-days.js';
 import { farthestDate } from '../../protocol/time.js';

@@ -1,4 +1,4 @@
-import { isDue, timeOf } from '../entity/alarm.js';
+import { isDue, timeOf } from '../entity/loop-timer.js';
 import { note } from '../entity/journal.js';
 import { words } from '../entity/operators.js';
 import { iso } from '../entity/spans.js';

@@ -80,12 +80,12 @@ async function findOut(run: KitOrderRun): Promise<void> {
  * next move, a command, or the first deadline. The timer is the one that the order needs anyway.
  */
 async function awaitHandOver(run: KitOrderRun): Promise<void> {
-  const { chain, alarm } = run;
+  const { chain, timer } = run;
   const isKnown = () => chain.handedOver || run.forwardsTo !== undefined;
-  while (!isKnown() && isHandOverExpected(chain) && run.callers === 0 && !alarm.rang) {
+  while (!isKnown() && isHandOverExpected(chain) && run.callers === 0 && !timer.hasFired) {
     run.hasNews = false;
-    alarm.set(nextMoment(chain));
-    await untilWoken(run, () => run.hasNews || isKnown() || run.callers > 0 || alarm.rang);
+    timer.set(nextMoment(chain));
+    await untilWoken(run, () => run.hasNews || isKnown() || run.callers > 0 || timer.hasFired);
   }
 }
 

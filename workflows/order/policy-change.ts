@@ -6,7 +6,7 @@ import type { OrderPolicy, ResolvedOrderPolicy } from '../../protocol/order/poli
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { PolicyInvalid } from '../../protocol/policy/resolution.js';
 import { canonicalJson, isObject, present } from '../../protocol/canonical-json.js';
-import type { Moment } from '../entity/alarm.js';
+import type { Moment } from '../entity/loop-timer.js';
 import { actorOf, commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { noteDecided } from '../entity/journal.js';
 import { obtainPolicy, setPolicy } from '../entity/policy.js';

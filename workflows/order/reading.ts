@@ -1,7 +1,7 @@
 import type { ActivityOptions } from '@temporalio/workflow';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { activities } from '../activity-options.js';
-import { isDue, timeOf } from '../entity/alarm.js';
+import { isDue, timeOf } from '../entity/loop-timer.js';
 import { absenceBelieved, doubled, hour, isAbsenceBelieved, longestOutage, minute, spread } from '../entity/spans.js';
 import { askedPause, isNotFound, loggedRefusal } from '../entity/commands.js';
 import { clear, raise } from './announcements.js';

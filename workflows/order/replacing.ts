@@ -6,7 +6,7 @@ import { readPassthrough } from '../../protocol/order/root-order.js';
 import type { RaisedOrderAttention, Replacement } from '../../protocol/order/state.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { activities, creation } from '../activity-options.js';
-import { atOnce } from '../entity/alarm.js';
+import { atOnce } from '../entity/loop-timer.js';
 import { detailsOf, loggedRefusal, refusalOf, refuse, stopIn } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { hour, iso, minute } from '../entity/spans.js';

@@ -1,7 +1,7 @@
 import { condition } from '@temporalio/workflow';
 import type { EarlierRun } from '../../protocol/signal-or-start.js';
 import type { OrderState } from '../../protocol/order/state.js';
-import { Alarm } from '../entity/alarm.js';
+import { LoopTimer } from '../entity/loop-timer.js';
 import { commandWait, Lanes, notKnownYet, refusalOf, refuse } from '../entity/commands.js';
 import type { Wakeable } from '../entity/loop.js';
 import type { Chain } from './chain.js';
@@ -27,7 +27,7 @@ export interface KitOrderRun extends Wakeable {
 }
 
 export function openRun(chain: Chain, earlierRun: EarlierRun | undefined): KitOrderRun {
-  return { chain, earlierRun, lanes: new Lanes(), callers: 0, alarm: new Alarm(), hasNews: false };
+  return { chain, earlierRun, lanes: new Lanes(), callers: 0, timer: new LoopTimer(), hasNews: false };
 }
 
 /** Does what a caller waits for, once it is known whose order this is. The main loop looks at what came of it. */

@@ -56,7 +56,7 @@ import {
   ofTransaction,
   ofUser,
 } from '../../protocol/search-attributes.js';
-import { timeOf } from '../entity/alarm.js';
+import { timeOf } from '../entity/loop-timer.js';
 import { announceNews, announceReplacements } from './announcements.js';
 import { askAboutLateArrivals, askAboutWords, clearAnswered } from './questions.js';
 import type { KitOrderRun } from './run.js';

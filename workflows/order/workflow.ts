@@ -4,7 +4,7 @@ import { kitOrderId } from '../../protocol/ids.js';
 import { readEarlierRun } from '../../protocol/signal-or-start.js';
 import * as messages from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
-import { timeOf } from '../entity/alarm.js';
+import { timeOf } from '../entity/loop-timer.js';
 import { deliverAtLast } from '../entity/outbox.js';
 import { noticeUnreadable, runLoop } from '../entity/loop.js';
 import { acknowledgeNow, validateAcknowledgement } from './acknowledging.js';

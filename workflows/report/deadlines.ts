@@ -1,5 +1,5 @@
 import type { ReportAttentionReason } from '../../protocol/report/messages.js';
-import { type Moment, isDue, timeOf } from '../entity/alarm.js';
+import { type Moment, isDue, timeOf } from '../entity/loop-timer.js';
 import { doubled, longestOutage } from '../entity/spans.js';
 import { currentJob, type Job, outcomeOf, type ReportRun } from './job.js';
 import { activities } from '../activity-options.js';

@@ -1,5 +1,5 @@
 import { log } from '@temporalio/workflow';
-import { timeOf } from '../entity/alarm.js';
+import { timeOf } from '../entity/loop-timer.js';
 import { noteAbsence } from '../entity/spans.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy } from '../entity/policy.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../../../workflows/entity/alarm.js';
+import { atOnce } from '../../../workflows/entity/loop-timer.js';
 import { learnFromWebhook, type Appointment } from '../../../workflows/appointment/appointment.js';
 import { deadlinesOf, waitingUntil } from '../../../workflows/appointment/deadlines.js';
 import { day, hour, snapshot, start, requestedCase } from './appointments.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../../../workflows/entity/alarm.js';
+import { atOnce } from '../../../workflows/entity/loop-timer.js';
 import { deadlinesOf, waitingUntil } from '../../../workflows/link/deadlines.js';
 import { connectionQueryOf } from '../../../workflows/link/reading.js';
 import {

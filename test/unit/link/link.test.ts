@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkReport } from '../../../protocol/link/link-report.js';
-import { atOnce } from '../../../workflows/entity/alarm.js';
+import { atOnce } from '../../../workflows/entity/loop-timer.js';
 import {
   receiveResult,
   giveToken,

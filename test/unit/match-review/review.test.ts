@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isCarriedOut, openPhaseOf, outcomeOf } from '../../../protocol/match-review/lifecycle.js';
-import { atOnce } from '../../../workflows/entity/alarm.js';
+import { atOnce } from '../../../workflows/entity/loop-timer.js';
 import { announceEnd, announceNews } from '../../../workflows/match-review/announcements.js';
 import { deadlinesOf } from '../../../workflows/match-review/deadlines.js';
 import {

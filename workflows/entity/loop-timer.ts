@@ -18,11 +18,11 @@ export const atOnce = 0;
  * replay that handles the message together with what followed it (docs/internals/decisions/0021-what-goes-on-when-in-a-step.md), but a timer fires
  * at the same place of the history.
  */
-export class Alarm {
+export class LoopTimer {
   private scope?: CancellationScope;
   private at?: number;
   /** True from the moment the timer fires until the next turn begins. */
-  rang = false;
+  hasFired = false;
   /** Moments up to this one are due. */
   private passed = atOnce;
   /** Single moments that are due: a command has waited for them, or the timer fired for them after something had come in. */
@@ -40,7 +40,7 @@ export class Alarm {
     this.at = moment.at;
     this.scope = new CancellationScope();
     void this.scope
-      .run(() => this.ring(moment))
+      .run(() => this.fire(moment))
       .catch((reason: unknown) => {
         if (!isCancellation(reason)) throw reason;
       });
@@ -52,8 +52,8 @@ export class Alarm {
    */
   begin({ isDisturbed }: { isDisturbed: boolean }): void {
     this.isTouched ||= isDisturbed;
-    const { at, rang, isTouched } = this;
-    if (!rang || at === undefined) return;
+    const { at, hasFired, isTouched } = this;
+    if (!hasFired || at === undefined) return;
     if (isTouched) this.fired.add(at);
     else this.passed = Math.max(Date.now(), at);
     this.reached = Math.max(this.reached, this.passed, at);
@@ -76,7 +76,7 @@ export class Alarm {
     this.fired.add(at);
   }
 
-  /** What had passed when the run began is due: a run that continues another one does not wait for its timers again. */
+  /** A moment that had passed when the run began is due: a run that continues another one does not wait for its timers again. */
   begun(at: number): void {
     this.passed = Math.max(this.passed, at);
   }
@@ -84,35 +84,35 @@ export class Alarm {
   disarm(): void {
     this.scope?.cancel();
     delete this.at;
-    this.rang = false;
+    this.hasFired = false;
     this.isTouched = false;
   }
 
-  private async ring({ at, name }: Moment): Promise<void> {
+  private async fire({ at, name }: Moment): Promise<void> {
     await sleep(Math.max(at - Date.now(), 1), { summary: words(name) });
-    this.rang = true;
+    this.hasFired = true;
   }
 }
 
-const alarms = new WeakMap<object, Alarm>();
+const timers = new WeakMap<object, LoopTimer>();
 
-/** From now on the main loop's alarm decides the time of this state (`timeOf`), and what is due in it. */
-export function keepTimeBy(state: object, alarm: Alarm): void {
-  alarms.set(state, alarm);
-  alarm.begun(workflowInfo().runStartTime.getTime());
+/** From now on the main loop's timer decides the time of this state (`timeOf`), and what is due in it. */
+export function keepTimeBy(state: object, timer: LoopTimer): void {
+  timers.set(state, timer);
+  timer.begun(workflowInfo().runStartTime.getTime());
 }
 
 /** The time by which the main loop with this state notes what it does, in milliseconds since the epoch. */
 export function timeOf(state: object): number {
-  return alarms.get(state)?.now ?? Date.now();
+  return timers.get(state)?.now ?? Date.now();
 }
 
 /** @param at milliseconds since the epoch; what has no moment is never due */
 export function isDue(state: object, at = Infinity): boolean {
-  return alarms.get(state)?.isDue(at) ?? at <= Date.now();
+  return timers.get(state)?.isDue(at) ?? at <= Date.now();
 }
 
 /** Waits in a command until that moment is due. The main loop that carries the command out keeps the time of its state. */
 export async function untilDue(state: object, at: number, summary: string): Promise<void> {
-  await (alarms.get(state) as Alarm).until(at, summary);
+  await (timers.get(state) as LoopTimer).until(at, summary);
 }
