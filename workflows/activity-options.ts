@@ -14,8 +14,8 @@ import { sideQueueName, type SideQueue } from '../protocol/task-queues.js';
 import { isFinalRefusal } from './entity/commands.js';
 
 /**
- * The timeouts and retries of every activity, with their reasons; delays that depend on how a call failed are in
- * activities/failures.ts. A call's options are merged into the row, nested fields included. Options that depend on a policy or
+ * The timeouts and retries of every activity, with their reasons; the timeouts of a single request are in service/http/http.ts, delays
+ * that depend on how a call failed in activities/failures.ts. A call's options are merged into the row, nested fields included. Options that depend on a policy or
  * on who waits come from the functions below the table.
  */
 interface Row extends ActivityOptions {

@@ -10,6 +10,8 @@ import type { DeletionRun } from './deletion.js';
 import { show, stateOf } from './view.js';
 import { present } from '../../protocol/canonical-json.js';
 
+/* The end of the grace period: `deadlines.ts` says when it is, `announcements.ts` and `view.ts` announce and show that, and here it is decided. */
+
 /**
  * One turn of the grace period. An undo that was accepted before the end is carried out first, and the end waits for it. Only
  * this function decides which of the two happens, so the caller and the product get the same answer.
