@@ -201,7 +201,7 @@ export interface Replacement {
   atEventId: number;
   /** Counts the chain's own creations; 1 was the first kit. */
   n: number;
-  /** When it was first requested, or the earliest time at which an earlier run may have. */
+  /** When it was first requested. */
   claimedAt: string;
   /** When it was last tried in vain, milliseconds since the epoch: the service may still be at work on it. */
   triedAt?: number;

@@ -304,8 +304,7 @@ function reserveReplacement({ chain, followsBrokenRunSince: triedAt }: KitOrderR
     replaces: order.orderId,
     atEventId: lastEventId(order),
     n: highestNumber(chain) + 1,
-    // What a broken run had sent may be as old as the order.
-    claimedAt: (triedAt !== undefined && order.greatest.createdAt) || iso(Date.now()),
+    claimedAt: iso(Date.now()),
     ...(triedAt !== undefined && { triedAt }),
   };
   chain.replacements.push(reservation);

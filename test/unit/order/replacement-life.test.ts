@@ -212,11 +212,8 @@ describe('a replacement', () => {
 
   test('that a run ended from outside may have sent is waited and searched for before another is sent', async () => {
     const requestedAfter = async (more: object) => {
-      const answers = { readOrder: shownAt(lost), replaceKitOrder: replaced, after: 200 };
-      const order = await begun(shownAt(lost), {
-        readChain: reading({ snapshots: [shownAt(lost)], ...more }),
-        ...answers,
-      });
+      const readChain = reading({ snapshots: [shownAt(lost)], ...more });
+      const order = await begun(shownAt(lost), { readChain, readOrder: shownAt(lost), replaceKitOrder: replaced });
       await order.update('replaceKit', { orderId });
       const atOnce = order.callsOf('replaceKitOrder').length;
       await order.until(0.02);
@@ -225,13 +222,8 @@ describe('a replacement', () => {
     const { result: previous } = await (await life(['ordered'], { giveUpAfter: '5d' })).until(1000);
     for (const more of [{}, { previous }]) {
       const broken = { ...more, followsBrokenRun: true };
-      const [sinceOrder, sinceNow] = ['2024-03-01T10:00:00.000Z', '2024-03-09T18:00:00.000Z'];
-      expect(await requestedAfter(broken)).toMatchObject({
-        ...{ atOnce: 0, asked: [{ n: 2, triedBefore: true, claimedAt: sinceOrder }] },
-      });
-      expect(await requestedAfter(more)).toMatchObject({
-        ...{ atOnce: 1, asked: [{ n: 2, triedBefore: false, claimedAt: sinceNow }] },
-      });
+      expect(await requestedAfter(broken)).toMatchObject({ atOnce: 0, asked: [{ n: 2, triedBefore: true }] });
+      expect(await requestedAfter(more)).toMatchObject({ atOnce: 1, asked: [{ n: 2, triedBefore: false }] });
     }
   });
 
