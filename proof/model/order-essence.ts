@@ -128,12 +128,12 @@ function renumbering(ids: readonly number[]): Renumber {
   };
 }
 
-function inNumbers({ arrivedBy, problem, last, turn, ...standing }: Standing, renumber: Renumber): unknown {
+function inNumbers({ arrivedBy, problem, last, lastChange, ...standing }: Standing, renumber: Renumber): unknown {
   return {
     ...standing,
     arrivedBy: renumber(arrivedBy),
     problem: problem && { ...problem, eventId: renumber(problem.eventId) },
     last: last && { at: last.at, status: last.status, id: renumber(last.id) },
-    turn: turn?.status,
+    lastChange: lastChange?.status,
   };
 }

@@ -44,7 +44,7 @@ export interface Standing {
   /** The event that brought the kit to its current place. */
   arrivedBy?: number;
   /** The event that brought the present phase or problem, which later events left as they were. */
-  turn?: OrderEvent;
+  lastChange?: OrderEvent;
   last?: OrderEvent;
   /** Only the order's own status says that it has ended. */
   endedByStatus?: true;
@@ -65,27 +65,77 @@ type Place =
   | 'in_transit_to_lab'
   | 'at_lab';
 
-const places: Readonly<Record<string, Place>> = {
-  transit_customer: 'in_transit_to_customer',
-  out_for_delivery: 'in_transit_to_customer',
-  problem_in_transit_customer: 'in_transit_to_customer',
-  with_customer: 'with_customer',
-  transit_lab: 'in_transit_to_lab',
-  problem_in_transit_lab: 'in_transit_to_lab',
-  delivered_to_lab: 'at_lab',
-  lab_processing_blocked: 'at_lab',
+interface Meaning {
+  /** Where the kit, or the sample, is. */
+  place?: Place;
+  end?: OrderPhase;
+  /**
+   * `registration`: the requisitions too, because the service makes them only once it knows the patient. `loss`: the kit is lost, and
+   * the service does not follow it up. `redraw`: the service may follow the order up with one of its own.
+   */
+  is?: 'registration' | 'problem' | 'loss' | 'redraw';
+  /** For the case file, if the status itself does not read well. */
+  words?: string;
+}
+
+/** Every top-level status. */
+const tops: Readonly<Record<string, Meaning>> = {
+  received: {},
+  collecting_sample: { place: 'collecting_sample' },
+  sample_with_lab: { place: 'at_lab' },
+  completed: { end: 'completed' },
+  failed: { end: 'failed' },
+  cancelled: { end: 'cancelled' },
 };
 
-const placesOfTop: Readonly<Record<string, Place>> = {
-  collecting_sample: 'collecting_sample',
-  sample_with_lab: 'at_lab',
+/** Every low-level status, with what its top-level status does not say. */
+const lows: Readonly<Record<string, Meaning>> = {
+  ordered: {},
+  awaiting_registration: { words: 'Waits to be registered' },
+  testkit_registered: { is: 'registration', words: 'Registered' },
+  registered: { is: 'registration' },
+  requisition_created: { is: 'registration' },
+  requisition_bypassed: { is: 'registration' },
+  transit_customer: { place: 'in_transit_to_customer', words: 'On its way to the customer' },
+  out_for_delivery: { place: 'in_transit_to_customer' },
+  problem_in_transit_customer: {
+    place: 'in_transit_to_customer',
+    is: 'problem',
+    words: 'Problem on its way to the customer',
+  },
+  with_customer: { place: 'with_customer', words: 'With the customer' },
+  appointment_pending: {},
+  appointment_scheduled: {},
+  appointment_cancelled: {},
+  draw_completed: {},
+  transit_lab: { place: 'in_transit_to_lab', words: 'On its way to the lab' },
+  problem_in_transit_lab: { place: 'in_transit_to_lab', is: 'problem', words: 'Problem on its way to the lab' },
+  delivered_to_lab: { place: 'at_lab', words: 'Delivered to the lab' },
+  lab_processing_blocked: { place: 'at_lab', is: 'problem', words: 'Blocked at the lab' },
+  partial_results: {},
+  redraw_available: { is: 'redraw' },
+  completed: {},
+  corrected: { words: 'Results corrected' },
+  sample_error: { is: 'redraw', words: 'The sample cannot be used' },
+  failure_to_deliver_to_customer: { is: 'loss', words: 'Could not be delivered to the customer' },
+  failure_to_deliver_to_lab: { is: 'loss', words: 'Could not be delivered to the lab' },
+  lost: { is: 'loss' },
+  cancelled: {},
+  do_not_process: {},
 };
 
-const finals: Readonly<Record<string, OrderPhase>> = {
-  completed: 'completed',
-  failed: 'failed',
-  cancelled: 'cancelled',
-};
+/** The statuses of orders that have a meaning here. */
+export const orderStatuses: readonly string[] = [...Object.keys(tops), ...Object.keys(lows)];
+
+/** Only the table's own entries: a status comes from outside, and every object has a `constructor`. */
+function lookUp(table: Readonly<Record<string, Meaning>>, name: string): Meaning {
+  return (Object.hasOwn(table, name) ? table[name] : undefined) ?? {};
+}
+
+/** The meaning of the low-level part. */
+export function meaningOf(status: string): Meaning {
+  return lookUp(lows, readStatus(status).low);
+}
 
 /** The two spellings of `registered` are one status: a deployment has one of them. */
 const spellingsOfRegistered: readonly string[] = ['testkit_registered', 'registered'];
@@ -95,36 +145,9 @@ export function spellingsOf(low: string): readonly string[] {
   return spellingsOfRegistered.includes(low) ? spellingsOfRegistered : [low];
 }
 
-/** The requisitions too: the service makes them only once it knows the patient. */
-const registrations: readonly string[] = [...spellingsOfRegistered, 'requisition_created', 'requisition_bypassed'];
-
-const problems: readonly string[] = ['problem_in_transit_customer', 'problem_in_transit_lab', 'lab_processing_blocked'];
-
-export function isProblem(status: string): boolean {
-  return problems.includes(readStatus(status).low);
-}
-
-const losses: readonly string[] = ['lost', 'failure_to_deliver_to_customer', 'failure_to_deliver_to_lab'];
-
-/** The kit is lost, and the service does not follow it up. */
-export function isLost(status: string): boolean {
-  return losses.includes(readStatus(status).low);
-}
-
 /** People type and scan sample ids in any letter case, with blanks around them. */
 export function isSameSample(one: string | undefined, other: string): boolean {
   return one?.trim().toLowerCase() === other.trim().toLowerCase();
-}
-
-/** The service may follow this order up with a redraw of its own. */
-export function mayBeRedrawn(status: string): boolean {
-  const { low } = readStatus(status);
-  return low === 'sample_error' || low === 'redraw_available';
-}
-
-/** Only the table's own entries: a status comes from outside, and every object has a `constructor`. */
-function lookUp<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 interface Walk extends Standing {
@@ -163,7 +186,7 @@ export function standingOf(events: readonly OrderEvent[], topLevelStatus?: strin
 
 /** The status of an event, or an order's own, says that the order has ended. */
 export function isEnd(status: string): boolean {
-  return lookUp(finals, readStatus(status).top) !== undefined;
+  return lookUp(tops, readStatus(status).top).end !== undefined;
 }
 
 /** The phase alone. */
@@ -177,7 +200,7 @@ function step(walk: Walk, event: OrderEvent): void {
   if (walk.place !== before.place) walk.arrivedBy = event.id;
   const { status, detail } = walk.problem ?? {};
   const isSameProblem = status === before.problem?.status && detail === before.problem?.detail;
-  if (phaseOfWalk(walk) !== before.phase || !isSameProblem || walk.turn === undefined) walk.turn = event;
+  if (phaseOfWalk(walk) !== before.phase || !isSameProblem || walk.lastChange === undefined) walk.lastChange = event;
   walk.last = event;
 }
 
@@ -187,37 +210,37 @@ function read(walk: Walk, event: OrderEvent): void {
   if (walk.placedAt === undefined) walk.imported = parts.low === 'requisition_bypassed';
   walk.placedAt ??= event.at;
   if (isUnderstood(parts)) move(walk, parts, event.at);
-  if (registrations.includes(parts.low)) register(walk, parts.low, event.at);
+  const { is } = meaningOf(event.status);
+  if (is === 'registration') register(walk, parts.low, event.at);
   if (parts.low === 'draw_completed') walk.drawnAt = event.at;
   else if (parts.low.startsWith('appointment_')) delete walk.drawnAt;
   if (parts.low === 'failure_to_deliver_to_customer') walk.imported = false;
   if (parts.low === 'awaiting_registration') walk.awaitsRegistration = !walk.registered;
-  if (isProblem(event.status)) walk.problem = problemAfter(walk.problem, event);
+  if (is === 'problem') walk.problem = problemAfter(walk.problem, event);
   else if (isUnderstood(parts)) delete walk.problem;
 }
 
 function move(walk: Walk, { top, low }: StatusParts, at: string | undefined): void {
-  const ending = lookUp(finals, top);
+  const { end: ending } = lookUp(tops, top);
   if (ending === undefined) delete walk.ending;
   else walk.ending = ending;
   walk.final = ending !== undefined || low === 'redraw_available';
   walk.understood = true;
-  const place = lookUp(places, low) ?? keptPlace(walk.place, top);
+  const place = lookUp(lows, low).place ?? keptPlace(walk.place, top);
   if (at !== undefined && place !== walk.place) enter(walk, place, at);
   walk.place = place;
 }
 
 /** A status with two unknown parts changes nothing: the order keeps its place, ended or not. */
 function isUnderstood({ top, low }: StatusParts): boolean {
-  const known = top === 'received' || lookUp(finals, top) !== undefined || lookUp(placesOfTop, top) !== undefined;
-  return known || lookUp(places, low) !== undefined;
+  return Object.hasOwn(tops, top) || lookUp(lows, low).place !== undefined;
 }
 
 /** An unknown low-level status moves the kit only if its top-level status requires it. */
 function keptPlace(place: Place, top: string): Place {
-  if (top === 'sample_with_lab') return 'at_lab';
-  if (top === 'collecting_sample' && (place === 'not_shipped' || place === 'at_lab')) return 'collecting_sample';
-  return place;
+  const { place: required = place } = lookUp(tops, top);
+  const isUnderWay = place !== 'not_shipped' && place !== 'at_lab';
+  return required === 'collecting_sample' && isUnderWay ? place : required;
 }
 
 function enter(walk: Walk, place: Place, at: string): void {

@@ -85,11 +85,11 @@ export function boundedEvents(events: readonly OrderEvent[]): OrderEvent[] {
   if (events.length <= 3 * mostOfEach) return [...events];
   const statuses = new Set<string>();
   const firsts = events.filter(({ status }) => !statuses.has(status) && statuses.add(status));
-  const turns = events.filter(({ status, detail }, index) => {
+  const changes = events.filter(({ status, detail }, index) => {
     const before = events[index - 1];
     return status !== before?.status || detail !== before.detail;
   });
-  const kept = new Set([firsts.slice(0, mostOfEach), turns.slice(-mostOfEach), events.slice(-mostOfEach)].flat());
+  const kept = new Set([firsts.slice(0, mostOfEach), changes.slice(-mostOfEach), events.slice(-mostOfEach)].flat());
   return events.filter((event) => kept.has(event));
 }
 

@@ -1,35 +1,12 @@
-import { readStatus } from '../../protocol/order/lifecycle.js';
+import { orderStatuses, readStatus } from '../../protocol/order/lifecycle.js';
 import { parsingFailureReasons, parsingStatuses } from '../../service/report/parsing-job.js';
 import { readEvent } from '../../service/webhooks/events.js';
 import { type Description, isPart, listIn, type Part, partIn } from './description.js';
 
 /** The statuses that docs/internals/lab-service.md lists for orders, appointments, jobs, reviews and links. */
 const statuses: ReadonlySet<string> = new Set([
-  ...['received', 'collecting_sample', 'sample_with_lab', 'completed', 'cancelled', 'failed', 'active', 'inactive'],
-  ...[
-    'ordered',
-    'awaiting_registration',
-    'testkit_registered',
-    'registered',
-    'requisition_created',
-    'requisition_bypassed',
-  ],
-  ...[
-    'transit_customer',
-    'out_for_delivery',
-    'with_customer',
-    'transit_lab',
-    'delivered_to_lab',
-    'lab_processing_blocked',
-  ],
-  ...[
-    'problem_in_transit_customer',
-    'problem_in_transit_lab',
-    'failure_to_deliver_to_customer',
-    'failure_to_deliver_to_lab',
-  ],
-  ...['sample_error', 'lost', 'corrected', 'do_not_process', 'partial_results', 'redraw_available', 'draw_completed'],
-  ...['appointment_pending', 'appointment_scheduled', 'appointment_cancelled', 'draw_scheduled'],
+  ...orderStatuses,
+  ...['active', 'inactive', 'draw_scheduled'],
   ...[
     'confirmed',
     'scheduled',

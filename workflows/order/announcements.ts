@@ -154,15 +154,15 @@ function isResult({ status }: OrderEvent): boolean {
 
 /** One announcement for where the order is now, however many events brought it there. */
 function announcePhase(chain: Chain, order: ChainOrder, before: Announced | undefined): void {
-  const { phase, problem, turn } = order.standing;
-  if (!turn) return;
+  const { phase, problem, lastChange } = order.standing;
+  if (!lastChange) return;
   // An event that was announced without its detail is not announced again.
-  const isSameReason = ({ detail, eventId }: Announced) => detail === problem?.detail || turn.id <= eventId;
+  const isSameReason = ({ detail, eventId }: Announced) => detail === problem?.detail || lastChange.id <= eventId;
   if (before?.phase === phase && before.problem === problem?.status && isSameReason(before)) return;
   enqueue(chain, {
-    ...headOf(chain, order, `${order.orderId}/${turn.id}/phase_changed`, turn.at),
+    ...headOf(chain, order, `${order.orderId}/${lastChange.id}/phase_changed`, lastChange.at),
     type: 'phase_changed',
-    data: present({ phase, status: turn.status, detail: turn.detail, problem: problem?.status }),
+    data: present({ phase, status: lastChange.status, detail: lastChange.detail, problem: problem?.status }),
   });
 }
 

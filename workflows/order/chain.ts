@@ -1,4 +1,4 @@
-import { isProblem, standingOf, type Standing } from '../../protocol/order/lifecycle.js';
+import { meaningOf, standingOf, type Standing } from '../../protocol/order/lifecycle.js';
 import type { OfActor } from '../../protocol/ids.js';
 import type { CriticalResultReported, KitOrderInput } from '../../protocol/order/messages.js';
 import type {
@@ -40,7 +40,7 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   /** The purpose of the run has been found out. */
   identified: boolean;
   reference?: string;
-  /** The placing had been cancelled when it handed the order over: it is cancelled once. */
+  /** The placing was cancelled before the hand-over: the workflow cancels this order once. */
   cancelRequest?: 'open' | 'carried_out';
   /** Who cancelled the placing. */
   cancelRequestedBy?: OfActor;
@@ -213,7 +213,7 @@ export function isInPlay(chain: Chain, order: ChainOrder): boolean {
 /** A problem that is reported from the kit's last known place is not a movement; one from another place is. */
 function hasMovedSince({ events, standing }: ChainOrder, { atEventId }: Replacement): boolean {
   const { arrivedBy = -1 } = standing;
-  return arrivedBy > atEventId || events.some(({ id, status }) => id > atEventId && !isProblem(status));
+  return arrivedBy > atEventId || events.some(({ id, status }) => id > atEventId && meaningOf(status).is !== 'problem');
 }
 
 export function replacementOf(chain: Chain, orderId: string): Replacement | undefined {
@@ -241,7 +241,7 @@ export function requireOpen(chain: Chain): void {
   if (outcome !== undefined) throw refuse('OrderEnded', `The order has ended: ${outcome}`, { reason: outcome });
 }
 
-/** The current order failed, or waits for a redraw that the service announced: it needs a successor. */
+/** The order ended without results, or waits for a redraw. */
 export function needsSuccessor({ standing }: ChainOrder): boolean {
   return standing.final && standing.phase !== 'completed' && standing.phase !== 'cancelled';
 }
@@ -262,8 +262,8 @@ export function rootElsewhere({ handedOver, rootOrderId, orders }: Chain): strin
 }
 
 /**
- * True for an order that nothing but our passthrough leads here: of another user, and not a replacement that was reserved. Everybody
- * who uses the account may give an order any passthrough.
+ * True for another user's order that names this chain only in its passthrough and is not a reserved replacement. Everybody who uses
+ * the account may give an order any passthrough.
  */
 export function isForeign(chain: Chain, snapshot: OrderSnapshot): boolean {
   const { orderId, userId, parentId } = snapshot;

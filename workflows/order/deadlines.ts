@@ -3,13 +3,13 @@ import { currentOrder, lastEventId, needsSuccessor, outcomeOf, type Chain, type 
 import { timeAfter, type BusinessDays } from '../../protocol/business-days.js';
 import { farthestDate } from '../../protocol/time.js';
 import { iso, hour, spread } from '../entity/spans.js';
-import { mayBeRedrawn } from '../../protocol/order/lifecycle.js';
+import { meaningOf } from '../../protocol/order/lifecycle.js';
 import { nextReminder } from './critical-results.js';
 import type { AttentionReason } from '../../protocol/order/state.js';
 
 /**
- * The moments at which silence means something. All of them derive from the events' own times and the policy; there
- * is no clock here.
+ * The times by which something should have been reported. All of them derive from the events' own times and the policy; there is no
+ * clock here.
  */
 export interface Deadline {
   /**
@@ -251,7 +251,7 @@ function successorDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
   const { policy } = chain;
   const failedAt = order.standing.last?.at;
   const eventId = lastEventId(order);
-  const wait = mayBeRedrawn(order.standing.last?.status ?? '') ? policy.redrawWait : 0;
+  const wait = meaningOf(order.standing.last?.status ?? '').is === 'redraw' ? policy.redrawWait : 0;
   return [
     ...(wait > 0 ? [deadline(chain, order, 'redraw', failedAt, wait, eventId)] : []),
     fromAsking(chain, deadline(chain, order, 'decision', failedAt, wait + policy.decisionWait, eventId)),

@@ -1,13 +1,13 @@
 import { ApplicationFailure, isCancellation, sleep } from '@temporalio/workflow';
 import type { MovedOnDetails } from '../../activities/order/placing.js';
-import { isLost, mayBeRedrawn, readStatus } from '../../protocol/order/lifecycle.js';
+import { meaningOf, readStatus } from '../../protocol/order/lifecycle.js';
 import type { Remedy } from '../../protocol/order/policy.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import type { RaisedOrderAttention, Replacement } from '../../protocol/order/state.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { activities, creation } from '../activity-options.js';
 import { atOnce } from '../entity/loop-timer.js';
-import { detailsOf, loggedRefusal, refusalOf, refuse, stopIn } from '../entity/commands.js';
+import { detailsOf, loggedRefusal, refusalOf, refuse, placingStopOf } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { hour, iso, minute } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';
@@ -24,7 +24,7 @@ import {
   type Chain,
   type ChainOrder,
 } from './chain.js';
-import { deadlinesOf, nextRecheck, shipsKit, type Deadline } from './deadlines.js';
+import { deadlinesOf, isUnasked, nextRecheck, shipsKit, type Deadline } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
 import { isRedrawOf } from './redraws.js';
 import type { KitOrderRun } from './run.js';
@@ -45,9 +45,7 @@ export async function applyRemedy(run: KitOrderRun): Promise<void> {
 export function dueRemedy(chain: Chain): Deadline | undefined {
   const deadlines = deadlinesOf(chain);
   if (deadlines.some(({ name, key }) => name === 'redraw' && !chain.met.includes(key))) return undefined;
-  const question = deadlines.find(({ name }) => name === 'decision');
-  if (!question || chain.attention.some(({ key }) => key === question.key)) return undefined;
-  return chain.patience.some(({ baseKey }) => baseKey === question.baseKey) ? undefined : question;
+  return deadlines.find((deadline) => isUnasked(chain, deadline));
 }
 
 /** A blocked sample is at the lab: no new kit helps it, so a person is asked. */
@@ -56,9 +54,9 @@ function remedyFor(chain: Chain, order: ChainOrder): Remedy {
   if (!needsSuccessor(order)) return phase === 'at_lab' ? 'ask' : allowed(chain, order, chain.policy.onProblem);
   const status = last?.status ?? '';
   if (readStatus(status).low === 'redraw_available') return 'ask';
-  if (mayBeRedrawn(status)) return allowed(chain, order, chain.policy.onSampleError);
+  if (meaningOf(status).is === 'redraw') return allowed(chain, order, chain.policy.onSampleError);
   // An unknown failure, or one whose event is still to come, may be followed up by the service itself.
-  if ((endedByStatus === true || !isLost(status)) && chain.policy.onLost === 'replace') return 'ask';
+  if ((endedByStatus === true || meaningOf(status).is !== 'loss') && chain.policy.onLost === 'replace') return 'ask';
   return allowed(chain, order, chain.policy.onLost);
 }
 
@@ -110,7 +108,7 @@ export async function decide(run: KitOrderRun, key: string): Promise<boolean> {
     }
     raise(chain, { key, reason: 'replacement_failed', orderId }, Date.now());
     const reservation = replacementOf(chain, orderId);
-    const stop = stopIn(refusal);
+    const stop = placingStopOf(refusal);
     if (reservation && stop) reservation.stopReason = stop.stopReason ?? '';
     chain.recheckAt = stop ? Date.now() + betweenStoppedRounds : nextRecheck(chain, Date.now());
     return true;
@@ -145,7 +143,7 @@ const replacementTimeout = 15 * minute;
 export const allReplacements = Symbol('replacements');
 
 /**
- * Orders a new kit for a failed or missing one, once. One attempt ends before the next begins. The reservation is set before
+ * Orders a new kit for one that is lost, failed or on its way, once. One attempt ends before the next begins. The reservation is set before
  * anything is awaited and kept whatever happens, so trying again continues the same replacement.
  *
  * @throws ApplicationFailure `OrderEnded`, `NotReplaceable`, `ReplacementLimitReached`, `OrderMovedOn`, or what the service refused
@@ -166,6 +164,7 @@ export async function replaceKit(run: KitOrderRun, orderId: string): Promise<voi
     // At once, not when the attention is brought in line: a command that waits for this one must not answer the question.
     clear(chain, (attention) => attention.reason === 'replacement_failed' && attention.orderId === orderId, Date.now());
     if (!snapshot) return undefined;
+    // The search found the service's own redraw: nothing was ordered.
     if (isRedrawOf({ greatest: snapshot }, order)) {
       withdraw(chain, reservation);
       note(chain, 'the service has redrawn the kit: no other was ordered', Date.now(), orderId);
@@ -238,7 +237,7 @@ async function place(
     );
     return placed.snapshot;
   } catch (error) {
-    const stop = isCancellation(error) ? undefined : stopIn(refusalOf(error));
+    const stop = isCancellation(error) ? undefined : placingStopOf(refusalOf(error));
     if (!stop?.nothingSent) reservation.triedAt = Date.now();
     if (isCancellation(error)) throw error;
     if (reservation.orderId !== undefined) return undefined;

@@ -1,6 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { compareText, present } from '../../protocol/canonical-json.js';
-import { readStatus } from '../../protocol/order/lifecycle.js';
+import { meaningOf, readStatus } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type {
   ChainLink,
@@ -275,34 +275,16 @@ function rowsOf({ journal, rootOrderId }: Chain, { timeline }: OrderState): stri
     .map(({ at, orderId, what }) => [moment(at), shortened(orderId), what]);
 }
 
-const statusWords: Readonly<Record<string, string>> = {
-  ordered: 'Ordered',
-  awaiting_registration: 'Waits to be registered',
-  testkit_registered: 'Registered',
-  transit_customer: 'On its way to the customer',
-  with_customer: 'With the customer',
-  problem_in_transit_customer: 'Problem on its way to the customer',
-  transit_lab: 'On its way to the lab',
-  problem_in_transit_lab: 'Problem on its way to the lab',
-  delivered_to_lab: 'Delivered to the lab',
-  lab_processing_blocked: 'Blocked at the lab',
-  failure_to_deliver_to_customer: 'Could not be delivered to the customer',
-  failure_to_deliver_to_lab: 'Could not be delivered to the lab',
-  sample_error: 'The sample cannot be used',
-  corrected: 'Results corrected',
-};
-
-/** An unknown status is shown in its own words. */
+/** A status without words here is shown in its own. */
 function wordsFor(status: string): string {
-  const { low } = readStatus(status);
-  return (Object.hasOwn(statusWords, low) ? statusWords[low] : undefined) ?? plain(sentence(low));
+  return meaningOf(status).words ?? plain(sentence(readStatus(status).low));
 }
 
 function shortened(orderId: string): string {
   return code(orderId.slice(0, 8));
 }
 
-/** Publishes what is known now: questions and alarms for people, notifications for the product, the case file for operators. */
+/** Raises questions and alarms, enqueues reminders and other notifications, and shows the case file. */
 export function publish(run: KitOrderRun): void {
   const { chain } = run;
   const now = Date.now();

@@ -43,7 +43,7 @@ describe.each(Object.entries(reporting))('an order that reports %s', (_name, low
     const all = manyEvents(count, lows);
     const kept = boundedEvents(all);
     expect(kept.length).toBeLessThanOrEqual(100);
-    const { turn: _turn, problem: _problem, ...meaning } = standingOf(all);
+    const { lastChange: _lastChange, problem: _problem, ...meaning } = standingOf(all);
     expect(standingOf(kept)).toMatchObject({
       phase: meaning.phase,
       registered: true,
