@@ -180,7 +180,7 @@ export interface KitOrderResult extends OrderState {
   /** As in `OrderPlaced`. */
   madeElsewhere?: true;
   replacements: Replacement[];
-  /** What people decided, the latest for each order. */
+  /** People's decisions, the latest for each order. */
   answers: Resolution[];
   /** The questions that stood at the end. */
   attention: RaisedOrderAttention[];

@@ -210,8 +210,8 @@ export function isFinalRefusal(error: unknown): boolean {
   return cause instanceof ApplicationFailure && cause.nonRetryable === true;
 }
 
-/** The stop because of which nothing was created; undefined for any other failure. */
-export function stopIn(failure: ApplicationFailure): Partial<StoppedDetails> | undefined {
+/** The placing stop that refused the creation, if that was the reason. */
+export function placingStopOf(failure: ApplicationFailure): Partial<StoppedDetails> | undefined {
   return failure.type === 'PlacingStopped' ? detailsOf<StoppedDetails>(failure) : undefined;
 }
 

@@ -35,7 +35,7 @@ import { allReplacements, replaceKit } from './replacing.js';
 import { answerCaller, requireNoOtherRoot, type KitOrderRun } from './run.js';
 
 /*
- * What a product may do with an order: register its kit, cancel it, replace its kit, decide about its problem; critical results are
+ * A product's commands on an order: register its kit, cancel it, replace its kit, decide about its problem; critical results are
  * acknowledged in `acknowledging.ts`. Each function checks what it is given and answers with the command. Whether the service
  * will do it, only the service knows.
  */

@@ -102,7 +102,7 @@ export function remindOfCriticalResults(chain: Chain, now: number): void {
 }
 
 /**
- * Counts from the last reminder, if the policy's interval is not any more what it was: the next one comes an interval
+ * Counts from the last reminder, if the policy's interval has changed: the next one comes an interval
  * later, and the numbers go on, because they are part of the notifications' ids.
  */
 export function recountReminders(chain: Chain, before: number): void {

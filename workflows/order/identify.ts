@@ -110,11 +110,11 @@ async function readWholeChain(run: KitOrderRun): Promise<void> {
     upsertSearchAttributes([{ key: labReferenceKey, value: null }]);
   } else adoptReference(chain);
   // A chain is not gone with its first order if a later order is still in play, or if its end is known.
-  const isInPlay = outcomeOf(chain) !== undefined || currentOrder(chain).orderId !== chain.rootOrderId;
+  const hasSuccessorOrEnd = outcomeOf(chain) !== undefined || currentOrder(chain).orderId !== chain.rootOrderId;
   if (previous && hasStayedEnded(chain, previous)) {
     chain.ending = previous.outcome;
     chain.endAnnounced = true;
-  } else if (reading.gone && !isInPlay) recordAbsence(chain, chain.rootOrderId, Date.now());
+  } else if (reading.gone && !hasSuccessorOrEnd) recordAbsence(chain, chain.rootOrderId, Date.now());
   setNotifies(chain, reading.notifies);
 }
 

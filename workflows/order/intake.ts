@@ -77,8 +77,8 @@ function raiseAlarms(run: KitOrderRun): void {
 }
 
 /**
- * A report without its order comes from the order's own workflow, which takes this chain for its own. The first time it is passed back:
- * that workflow may know better by now. If it comes again, nobody else will raise the alarm, and one too many is the lesser error.
+ * A report without its order comes from the order's own workflow, which forwards it because it believes that the order belongs to this
+ * chain. The first time it is passed back: that workflow may know better by now. If it comes again, nobody else will raise the alarm, and one too many is the lesser error.
  */
 function hasComeBack({ passedOn }: Chain, { order, ...report }: CriticalResultReported): boolean {
   return order === undefined && passedOn?.includes(canonicalJson(report)) === true;
@@ -145,7 +145,7 @@ function recordForeign(run: KitOrderRun, snapshot: OrderSnapshot): void {
 
 const mostPassedOn = 100;
 
-/** Without its passthrough an order is nobody's replacement, wherever it is reported. An operator's cancellation must not lose what the chain gives away. */
+/** Removes the passthrough, so the receiver does not take the order for a replacement. An operator's cancellation must not lose what the chain gives away. */
 export async function passOnForeign({ chain }: KitOrderRun): Promise<void> {
   const { foreign = [], foreignReports = [] } = chain;
   delete chain.foreign;
@@ -170,8 +170,8 @@ export function hasForeign({ foreign, foreignReports }: Chain): boolean {
 }
 
 /**
- * Giving up ends the waiting, not the truth, and an order that is reported is not gone: one that moves on before its run is
- * over is followed again. An order that a person stopped following is left alone, until the service ends it itself.
+ * Reopens an ended chain that moved on before its run is over, and one whose order was gone and is reported. An abandoned one reopens
+ * only when the service ends it.
  */
 function reopen(chain: Chain): void {
   const { ending, ...rest } = chain;

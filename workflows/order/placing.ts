@@ -37,7 +37,7 @@ import {
   refusalOf,
   refuse,
   requireReference,
-  stopIn,
+  placingStopOf,
   refuseField,
   throwRefusal,
 } from '../entity/commands.js';
@@ -261,12 +261,12 @@ async function waitIfDelayed(run: PlacingRun, error: unknown): Promise<void> {
     if (refusal.type === 'AmbiguousOrder') setAttention(run, 'ambiguous_order');
     throw refusal;
   }
-  if (stopIn(refusal)?.nothingSent) run.progress = 'nothing_sent';
+  if (placingStopOf(refusal)?.nothingSent) run.progress = 'nothing_sent';
   await waitForNextRound(run, refusal);
 }
 
 function mayPass(refusal: ApplicationFailure): boolean {
-  return isAccessRefused(refusal) || refusal.type === 'SearchRefused' || stopIn(refusal) !== undefined;
+  return isAccessRefused(refusal) || refusal.type === 'SearchRefused' || placingStopOf(refusal) !== undefined;
 }
 
 /** A search is refused for good if there can be no order that it would miss, or if the next round is refused as well. */
@@ -282,7 +282,7 @@ async function waitForNextRound(run: PlacingRun, refusal: ApplicationFailure): P
   setAttention(run, 'placing_delayed');
   run.waitsFor = waitedFor(refusal);
   setCurrentDetails(
-    stopIn(refusal)
+    placingStopOf(refusal)
       ? `Waits for ${run.waitsFor}. Nothing is ordered meanwhile.`
       : `The lab service has not accepted the order yet (${refusal.type}). Placing continues.`,
   );
@@ -291,7 +291,7 @@ async function waitForNextRound(run: PlacingRun, refusal: ApplicationFailure): P
 }
 
 function waitedFor(refusal: ApplicationFailure): string {
-  const stop = stopIn(refusal);
+  const stop = placingStopOf(refusal);
   if (stop) return untilResumed(stop.stopReason);
   return isAccessRefused(refusal)
     ? 'access to the lab service: a key that it accepts, for a user and an account of its team'

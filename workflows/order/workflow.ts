@@ -46,7 +46,7 @@ export async function kitOrder(given: messages.KitOrderInput): Promise<messages.
   return run.forwardsTo === undefined ? resultOf(run.chain) : forward(run, run.forwardsTo);
 }
 
-/** What comes in for another workflow is passed on even after an operator has cancelled this one: it may be an alarm. */
+/** Passes on what comes in for another workflow even after an operator has cancelled this one: it may be an alarm. */
 async function follow(run: KitOrderRun): Promise<void> {
   try {
     await runLoop(run, loopOf(run));
