@@ -302,9 +302,10 @@ function isReserved({ replacements }: Chain, { orderId, passthrough }: OrderSnap
 export function unreadOrder(chain: Chain): string | undefined {
   const [dropped] = chain.dropped ?? [];
   if (dropped !== undefined) return dropped;
-  const named = chain.orders.flatMap(({ greatest }) => siblingsToRead(greatest.transaction?.orders ?? []));
-  return named.find(({ id }) => !chain.unreadable.includes(id) && !chain.orders.some(({ orderId }) => orderId === id))
-    ?.id;
+  const known = new Set([...chain.unreadable, ...chain.orders.map(({ orderId }) => orderId)]);
+  const unreadOf = (listed: readonly { id: string }[]) => listed.find(({ id }) => !known.has(id))?.id;
+  const lists = chain.orders.map(({ greatest }) => greatest.transaction?.orders ?? []);
+  return unreadOf(lists.filter((listed) => unreadOf(listed) !== undefined).flatMap(siblingsToRead));
 }
 
 /** The earlier order may have been reported without a transaction, before there was a redraw: then the later one's lists it. */
