@@ -49,6 +49,6 @@ function foldAll(): void {
   let orders: Orders = [];
   for (const snapshot of snapshots) {
     orders = observe(orders, snapshot);
-    for (const { events, greatest } of orders) standingOf(events, greatest.status);
+    for (const { events, latest } of orders) standingOf(events, latest.status);
   }
 }

@@ -57,7 +57,7 @@ function chainEssence(chain: Chain, world: OrderWorld): unknown {
     orders,
     announced,
     replacements,
-    answers,
+    resolutions,
     criticalResults,
     ...others
   } = rest;
@@ -68,7 +68,7 @@ function chainEssence(chain: Chain, world: OrderWorld): unknown {
     const marks = [
       ...announced.filter((mark) => mark.orderId === orderId).map(({ eventId }) => eventId),
       ...replacements.filter(({ replaces }) => replaces === orderId).map(({ atEventId }) => atEventId),
-      ...answers.filter((answer) => answer.orderId === orderId).map(({ eventId }) => eventId),
+      ...resolutions.filter((answer) => answer.orderId === orderId).map(({ eventId }) => eventId),
     ];
     numbers.set(orderId, renumbering([...standings.flatMap(idsIn), ...marks]));
   }
@@ -88,14 +88,10 @@ function chainEssence(chain: Chain, world: OrderWorld): unknown {
   return {
     shortened,
     unanswered: unansweredRead?.orderId,
-    orders: orders.map(({ orderId, events, greatest }) => [
-      orderId,
-      meaning(orderId, events),
-      { ...greatest, events: [] },
-    ]),
+    orders: orders.map(({ orderId, events, latest }) => [orderId, meaning(orderId, events), { ...latest, events: [] }]),
     announced: announced.map((mark) => ({ ...mark, eventId: numberOf(mark.orderId, mark.eventId) })),
     replacements: replacements.map((each) => ({ ...each, atEventId: numberOf(each.replaces, each.atEventId) })),
-    answers: answers.map((answer) => ({ ...answer, eventId: numberOf(answer.orderId, answer.eventId) })),
+    resolutions: resolutions.map((answer) => ({ ...answer, eventId: numberOf(answer.orderId, answer.eventId) })),
   };
 }
 

@@ -80,7 +80,7 @@ export interface Appointment
   /** When to read once more one that fell away, or that only a webhook has reported: an earlier read may be older than that. */
   askAgainAt?: number;
   /** Keys of deadlines that were acted on. */
-  met: string[];
+  handledDeadlines: string[];
   /** Ids of what was put into the outbox. */
   announced: string[];
   /** The state that the last `phase_changed` announced, or that the caller was answered. */
@@ -112,7 +112,7 @@ export function openAppointment({ orderId, policy, carried }: BookAppointmentInp
     lookedAt: now,
     silentReads: 0,
     unanswered: false,
-    met: [],
+    handledDeadlines: [],
     ...nothingYet(),
     announced: [],
   };
@@ -139,7 +139,7 @@ export function stands(appointment: Appointment, reason: AppointmentAttentionRea
     case 'confirmation_overdue':
       return currentPhase(appointment) === 'awaiting_confirmation' && !isReserved(appointment);
     case 'visit_overdue':
-      return isOpen && appointment.met.some((key) => isOfStage(appointment, key));
+      return isOpen && appointment.handledDeadlines.some((key) => isOfStage(appointment, key));
     case 'order_cancelled':
       return isOpen && appointment.order === 'cancelled' && isOpenWalkIn(appointment);
     // The delivery clears the first; nothing shows what a dropped signal was about.

@@ -16,17 +16,17 @@ type DeadlineName =
 
 interface Deadline extends Moment {
   name: DeadlineName;
-  /** Identifies it: it is met once for each stage. */
+  /** Identifies it: it is handled once for each stage. */
   key: string;
   /** Which of several reminders, from 1. */
   ordinal: number;
 }
 
-/** Those that are not met yet, the earliest first. */
+/** Those that are not handled yet, the earliest first. */
 export function deadlinesOf(appointment: Appointment): Deadline[] {
   if (appointment.ending !== undefined) return [];
   const found = [...reads(appointment), ...stageDeadlines(appointment)];
-  const open = found.filter(({ key, at }) => !appointment.met.includes(key) && Number.isFinite(at));
+  const open = found.filter(({ key, at }) => !appointment.handledDeadlines.includes(key) && Number.isFinite(at));
   return open.toSorted((a, b) => a.at - b.at);
 }
 
@@ -63,7 +63,7 @@ function visitOverAt({ known, stage, policy }: Appointment): number {
 /** Attention first; and what has stood still for long after that is given up. */
 function overdue(appointment: Appointment, name: 'confirmation' | 'visit', at: number): Deadline[] {
   const missed = deadline(appointment, name, at);
-  if (!appointment.met.includes(missed.key)) return [missed];
+  if (!appointment.handledDeadlines.includes(missed.key)) return [missed];
   const since = Math.max(at, appointment.stage.since);
   return [end(appointment, 'give_up', since + appointment.policy.giveUpAfter)];
 }
@@ -192,7 +192,7 @@ function handleDeadline(appointment: Appointment, due: Deadline, now: number): v
 }
 
 function remind(appointment: Appointment, { name, ordinal, key }: Deadline, now: number): void {
-  appointment.met.push(key);
+  appointment.handledDeadlines.push(key);
   note(appointment, `${words(name)} ${ordinal}`, now);
   const { stage, known } = appointment;
   if (name === 'visit_reminder') {
@@ -206,6 +206,6 @@ function remind(appointment: Appointment, { name, ordinal, key }: Deadline, now:
 }
 
 function ask(appointment: Appointment, { key }: Deadline, reason: AppointmentAttentionReason, now: number): void {
-  appointment.met.push(key);
+  appointment.handledDeadlines.push(key);
   raise(appointment, reason, now);
 }

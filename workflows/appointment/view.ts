@@ -127,7 +127,7 @@ export function publish(appointment: Appointment): void {
   const now = Date.now();
   clear(appointment, ({ reason }) => !stands(appointment, reason), now);
   if (stands(appointment, 'order_cancelled')) raise(appointment, 'order_cancelled', now);
-  appointment.met = appointment.met.filter((key) => isOfStage(appointment, key));
+  appointment.handledDeadlines = appointment.handledDeadlines.filter((key) => isOfStage(appointment, key));
   announceNews(appointment, now);
   // The order is read first: it may show why the appointment fell away.
   if (appointment.ending !== undefined) delete appointment.fallen;

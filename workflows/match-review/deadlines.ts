@@ -9,19 +9,19 @@ import { backBelieved, mayContradict, type Review } from './review.js';
 
 interface Deadline extends Moment {
   name: 'read_the_review' | 'decision_reminder' | 'service_review' | 'notify_the_order';
-  /** The key that marks it as met, once for each stage. */
+  /** The key that marks it as handled, once for each stage. */
   key: string;
   /** Which of several reminders, from 1. */
   ordinal: number;
 }
 
-/** Those that are not met yet, the earliest first. */
+/** Those that are not handled yet, the earliest first. */
 export function deadlinesOf(review: Review): Deadline[] {
   const found =
     review.ending === undefined
       ? [nextReadOf(review), ...stageDeadlines(review)]
       : [...(mayContradict(review) ? [nextReadOf(review)] : []), ...orderDeadline(review)];
-  const open = found.filter(({ key }) => !review.met.includes(key));
+  const open = found.filter(({ key }) => !review.handledDeadlines.includes(key));
   return open.toSorted((a, b) => a.at - b.at);
 }
 
@@ -84,13 +84,13 @@ function dueOf(review: Review): Deadline[] {
 
 function handleDeadline(review: Review, { name, key, ordinal }: Deadline, now: number): void {
   if (name === 'decision_reminder') {
-    review.met.push(key);
+    review.handledDeadlines.push(key);
     note(review, `decision reminder ${ordinal}`, now);
     const at = `${iso(review.stage.since)}/${ordinal}`;
     const data = { reminder: ordinal, allowedActions: review.known?.allowedActions ?? [] };
     enqueue(review, { ...headOf(review, at, 'review_reminder', now), type: 'review_reminder', data });
   } else if (name === 'service_review') {
-    review.met.push(key);
+    review.handledDeadlines.push(key);
     raise(review, 'service_review_overdue', now);
   }
 }

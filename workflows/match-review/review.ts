@@ -57,7 +57,7 @@ export interface Review
   resolvedOrderId?: string;
   resolvedUserId?: string;
   /** Keys of deadlines that were acted on. */
-  met: string[];
+  handledDeadlines: string[];
   /** Ids of what was put into the outbox. */
   announced: string[];
   ending?: MatchReviewOutcome;
@@ -86,7 +86,7 @@ export function openReview({ rawResultId, policy, carried }: MatchReviewInput, n
     lookedAt: now,
     silentReads: 0,
     unanswered: false,
-    met: [],
+    handledDeadlines: [],
     announced: [],
     ...nothingYet(),
   };

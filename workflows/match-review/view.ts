@@ -65,7 +65,7 @@ export function publish(review: Review): void {
   announceNews(review, now);
   if (stands(review, 'decision_needed')) raise(review, 'decision_needed', now);
   clear(review, ({ reason }) => !stands(review, reason), now);
-  review.met = review.met.filter((key) => key.startsWith(`${phase}/${since}/`));
+  review.handledDeadlines = review.handledDeadlines.filter((key) => key.startsWith(`${phase}/${since}/`));
   const state = stateOf(review);
   showToOperators(
     () => caseFileOf(state),

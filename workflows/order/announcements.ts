@@ -25,9 +25,9 @@ export function enqueue(chain: Chain, notification: OrderNotification): void {
   enqueueIn(chain, { ...notificationOf(from, notification), ...(needsLink && { portalLink: { userId, orderId } }) });
 }
 
-export function headOf(chain: Chain, { orderId, greatest }: ChainOrder, id: string, at: string): NotificationHead {
+export function headOf(chain: Chain, { orderId, latest }: ChainOrder, id: string, at: string): NotificationHead {
   const { rootOrderId, reference } = chain;
-  return present({ id, at, orderId, rootOrderId, reference, userId: greatest.userId });
+  return present({ id, at, orderId, rootOrderId, reference, userId: latest.userId });
 }
 
 /** Announces what is new in any order of the chain: its results, corrections, cancellation, and the phase it is in. */
@@ -67,7 +67,7 @@ function isAnnouncedEnd({ status }: OrderEvent, { byStatus, phase }: Announced):
 }
 
 /** A field that is missing for once takes nothing back. */
-function hasChanged({ greatest: { interpretation } }: ChainOrder, before: Announced): boolean {
+function hasChanged({ latest: { interpretation } }: ChainOrder, before: Announced): boolean {
   return interpretation !== undefined && interpretation !== before.interpretation;
 }
 
@@ -87,7 +87,7 @@ export function announceReplacements(chain: Chain, now: number): void {
 export function markAnnounced(chain: Chain, order: ChainOrder): void {
   const { status: problem, detail } = order.standing.problem ?? {};
   const before = chain.announced.find(({ orderId }) => orderId === order.orderId);
-  const interpretation = order.greatest.interpretation ?? before?.interpretation;
+  const interpretation = order.latest.interpretation ?? before?.interpretation;
   const announced: Announced = {
     orderId: order.orderId,
     eventId: lastEventId(order),
@@ -101,7 +101,7 @@ export function markAnnounced(chain: Chain, order: ChainOrder): void {
 function announceEvent(chain: Chain, order: ChainOrder, event: OrderEvent, before: Announced | undefined): void {
   const { top, low } = readStatus(event.status);
   // A snapshot that leaves it out for once takes nothing back.
-  const interpretation = order.greatest.interpretation ?? before?.interpretation;
+  const interpretation = order.latest.interpretation ?? before?.interpretation;
   const head = (type: OrderNotification['type']) =>
     headOf(chain, order, `${order.orderId}/${event.id}/${type}`, event.at);
   const data = interpretation === undefined ? {} : { interpretation };
@@ -121,7 +121,7 @@ function announceEvent(chain: Chain, order: ChainOrder, event: OrderEvent, befor
 /** Results that are said to mean something else, without an event that says so. Before any results there is nothing to correct. */
 function announceInterpretation(chain: Chain, order: ChainOrder, before: Announced): void {
   if (!hasChanged(order, before)) return;
-  const { interpretation = '', updatedAt } = order.greatest;
+  const { interpretation = '', updatedAt } = order.latest;
   const result = order.events.findLast(isResult);
   const partial = order.events.findLast((event) => isPartial(event, before));
   const isAnnounced = result !== undefined || before.phase === 'completed';
@@ -170,7 +170,7 @@ function announcePhase(chain: Chain, order: ChainOrder, before: Announced | unde
 function announceEndByStatus(chain: Chain, order: ChainOrder, before: Announced | undefined): void {
   const { phase } = order.standing;
   if (before?.phase === phase) return;
-  const { status = phase, interpretation, updatedAt } = order.greatest;
+  const { status = phase, interpretation, updatedAt } = order.latest;
   const { id, at } = lastMoment(order);
   const head = (type: OrderNotification['type']) =>
     headOf(chain, order, `${order.orderId}/${id}.${phase}/${type}`, updatedAt ?? at);

@@ -49,11 +49,11 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   orders: Orders;
   replacements: Replacement[];
   /** Orders named by a transaction that were looked up, whether the service showed them or not: once is enough. */
-  unreadable: string[];
+  lookedUp: string[];
   /** Orders that a signal which could not be decrypted may have been about: not read since. */
   dropped?: string[];
   /** Keys of `unfinishedOrders` (`redraws.ts`) that were read. */
-  unfinishedRead?: string[];
+  lookedUpUnfinished?: string[];
   /** Orders that the service said it does not know: believed only when a later read says the same. */
   absent: Absence[];
   /** A decision waits for an order that could not be read. */
@@ -69,21 +69,21 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   /** One for each order that has had one. */
   criticalResults: CriticalResultRecord[];
   /** Keys of the deadlines that have passed and were handled. */
-  met: string[];
-  /** The extensions: more time, given by a person. */
-  patience: Extension[];
+  handledDeadlines: string[];
+  /** More time, given by a person. */
+  extensions: Extension[];
   /** Names of the settings that `setPolicy` has changed. */
   changedSettings?: string[];
   /** The sample id that each order was registered with here: the service may leave it out. */
   registered?: Record<string, string>;
   /** The latest change of the policy, as canonical JSON: it may be repeated after the end. */
   policyChange?: string;
-  /** The resolutions: decisions of people, the latest for each order. */
-  answers: Resolution[];
+  /** Decisions of people, the latest for each order. */
+  resolutions: Resolution[];
   /** When an overdue order is read again. */
   recheckAt?: number;
   /** True once the log and the case file say that the service reports times in the future. */
-  saidAhead?: true;
+  notedFutureTimes?: true;
   ending?: OrderOutcome;
   /** The ending was put into the outbox. */
   endAnnounced?: boolean;
@@ -147,14 +147,14 @@ export function openChain({ rootOrderId, policy, carried }: KitOrderInput, now: 
     identified: false,
     orders: [],
     replacements: [],
-    unreadable: [],
+    lookedUp: [],
     absent: [],
     announced: [],
     criticalReports: [],
     criticalResults: [],
-    met: [],
-    patience: [],
-    answers: [],
+    handledDeadlines: [],
+    extensions: [],
+    resolutions: [],
     ...nothingYet(),
   };
 }
@@ -177,7 +177,7 @@ const withStandings = new WeakMap<OrderRecord, ChainOrder>();
 function withStanding(record: OrderRecord): ChainOrder {
   const known = withStandings.get(record);
   if (known) return known;
-  const order = { ...record, standing: standingOf(record.events, record.greatest.status) };
+  const order = { ...record, standing: standingOf(record.events, record.latest.status) };
   withStandings.set(record, order);
   return order;
 }
@@ -190,7 +190,7 @@ export function findOrder(chain: Chain, orderId: string | undefined): ChainOrder
 /** The sample id that an order is registered with. */
 export function registeredAs(chain: Chain, orderId: string): string | undefined {
   const order = findOrder(chain, orderId);
-  return chain.registered?.[orderId] ?? (order?.standing.registered ? order.greatest.sampleId : undefined);
+  return chain.registered?.[orderId] ?? (order?.standing.registered ? order.latest.sampleId : undefined);
 }
 
 /**
@@ -225,7 +225,7 @@ export function lastEventId({ standing }: ChainOrder): number {
 }
 
 export function standingAt(order: ChainOrder): DecidedOn {
-  return present({ eventId: lastEventId(order), status: order.greatest.status });
+  return present({ eventId: lastEventId(order), status: order.latest.status });
 }
 
 /** Set once nothing is left to wait for. */
@@ -252,7 +252,7 @@ export function needsSuccessor({ standing }: ChainOrder): boolean {
  */
 export function rootElsewhere({ handedOver, rootOrderId, orders }: Chain): string | undefined {
   if (handedOver) return undefined;
-  const snapshots = orders.map(({ greatest }) => greatest);
+  const snapshots = orders.map(({ latest }) => latest);
   const own = snapshots.find(({ orderId }) => orderId === rootOrderId);
   const root = realRoot(rootOrderId, snapshots);
   if (own === undefined || root === rootOrderId) return undefined;
@@ -270,12 +270,12 @@ export function isForeign(chain: Chain, snapshot: OrderSnapshot): boolean {
   const isKnown = isKnownForeign(chain, orderId);
   if (!(claims(chain, snapshot) || isKnown) || isReserved(chain, snapshot)) return false;
   const others = chain.orders.filter(
-    ({ greatest }) => greatest.orderId !== orderId && (!claims(chain, greatest) || isReserved(chain, greatest)),
+    ({ latest }) => latest.orderId !== orderId && (!claims(chain, latest) || isReserved(chain, latest)),
   );
-  const users = others.flatMap(({ greatest }) => greatest.userId ?? []);
+  const users = others.flatMap(({ latest }) => latest.userId ?? []);
   if (userId === undefined || users.length === 0) return isKnown;
   if (users.includes(userId)) return false;
-  return !others.some((other) => other.orderId === parentId || isOfTransactionOf({ greatest: snapshot }, other));
+  return !others.some((other) => other.orderId === parentId || isOfTransactionOf({ latest: snapshot }, other));
 }
 
 /** The chain has passed it on, and nothing has brought it in since. */
@@ -302,18 +302,18 @@ function isReserved({ replacements }: Chain, { orderId, passthrough }: OrderSnap
 export function unreadOrder(chain: Chain): string | undefined {
   const [dropped] = chain.dropped ?? [];
   if (dropped !== undefined) return dropped;
-  const known = new Set([...chain.unreadable, ...chain.orders.map(({ orderId }) => orderId)]);
+  const known = new Set([...chain.lookedUp, ...chain.orders.map(({ orderId }) => orderId)]);
   const unreadOf = (listed: readonly { id: string }[]) => listed.find(({ id }) => !known.has(id))?.id;
-  const lists = chain.orders.map(({ greatest }) => greatest.transaction?.orders ?? []);
+  const lists = chain.orders.map(({ latest }) => latest.transaction?.orders ?? []);
   return unreadOf(lists.filter((listed) => unreadOf(listed) !== undefined).flatMap(siblingsToRead));
 }
 
 /** The earlier order may have been reported without a transaction, before there was a redraw: then the later one's lists it. */
 export function isOfTransactionOf(
-  { greatest: { transaction } }: Pick<OrderRecord, 'greatest'>,
+  { latest: { transaction } }: Pick<OrderRecord, 'latest'>,
   earlier: OrderRecord,
 ): boolean {
   if (transaction === undefined) return false;
   const isListed = transaction.orders.some(({ id }) => id === earlier.orderId);
-  return isListed || transaction.id === earlier.greatest.transaction?.id;
+  return isListed || transaction.id === earlier.latest.transaction?.id;
 }

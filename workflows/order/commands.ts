@@ -278,7 +278,7 @@ async function replace(run: KitOrderRun, orderId: string): Promise<null | void> 
 function extendLimits(chain: Chain, orderId: string): void {
   const now = Date.now();
   const isAcknowledged = (raised: OrderAttention) => needsOnlyWait(raised) && raised.orderId === orderId;
-  const isMissed = ({ key, at }: Deadline) => chain.met.includes(key) || at <= now;
+  const isMissed = ({ key, at }: Deadline) => chain.handledDeadlines.includes(key) || at <= now;
   const asked = deadlinesOf(chain).filter(
     (deadline) =>
       deadline.orderId === orderId &&
@@ -292,15 +292,15 @@ function extendLimits(chain: Chain, orderId: string): void {
   }
   clear(chain, isAcknowledged, now);
   const since = iso(now);
-  chain.patience.push(...asked.map(({ baseKey }) => ({ baseKey, since })));
+  chain.extensions.push(...asked.map(({ baseKey }) => ({ baseKey, since })));
 }
 
 /** Keeps the answer; the latest of each order counts. */
 function recordResolution(chain: Chain, orderId: string, decision: Decision): void {
   const order = findOrder(chain, orderId);
   if (!order) return;
-  const others = chain.answers.filter((answer) => answer.orderId !== orderId);
-  chain.answers = [...others, { orderId, eventId: lastEventId(order), decision }];
+  const others = chain.resolutions.filter((answer) => answer.orderId !== orderId);
+  chain.resolutions = [...others, { orderId, eventId: lastEventId(order), decision }];
 }
 
 function isReplaced(chain: Chain, orderId: string): boolean {
@@ -309,7 +309,7 @@ function isReplaced(chain: Chain, orderId: string): boolean {
 
 function isResolved(chain: Chain, orderId: string, decision: Decision): boolean {
   if (decision === 'replace') return isReplaced(chain, orderId);
-  const isAnsweredSo = chain.answers.some((answer) => answer.orderId === orderId && answer.decision === decision);
+  const isAnsweredSo = chain.resolutions.some((answer) => answer.orderId === orderId && answer.decision === decision);
   if (decision === 'abandon') return isAnsweredSo && chain.ending === 'abandoned';
   return isAnsweredSo && !asks(chain, orderId);
 }
@@ -319,5 +319,6 @@ function resolutionOf(chain: Chain, orderId: string): Decision | undefined {
   const order = findOrder(chain, orderId);
   if (!order || asks(chain, orderId)) return undefined;
   if (isReplaced(chain, orderId) && currentOrder(chain).orderId !== orderId) return 'replace';
-  return chain.answers.find((answer) => answer.orderId === orderId && answer.eventId === lastEventId(order))?.decision;
+  return chain.resolutions.find((answer) => answer.orderId === orderId && answer.eventId === lastEventId(order))
+    ?.decision;
 }

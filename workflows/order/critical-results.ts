@@ -131,8 +131,8 @@ export function shownCriticalResult({ criticalResults }: Chain): CriticalResult 
 }
 
 /** The service's field may lag behind its own event, so a word other than `critical` takes nothing back. */
-function alarmIfInterpretedCritical(chain: Chain, { orderId, greatest, wasCritical }: OrderRecord, now: number): void {
-  const { interpretation } = greatest;
+function alarmIfInterpretedCritical(chain: Chain, { orderId, latest, wasCritical }: OrderRecord, now: number): void {
+  const { interpretation } = latest;
   const known = findCriticalResult(chain, orderId);
   if (interpretation !== undefined && isCritical(interpretation)) {
     const before = known?.orderSaid;

@@ -44,7 +44,7 @@ export function isReminder(deadline: Deadline): deadline is Reminder {
   return deadline.name === 'registration_reminder' || deadline.name === 'return_reminder';
 }
 
-/** True if a key in `chain.met` is a reminder's. */
+/** True if a key in `chain.handledDeadlines` is a reminder's. */
 export function isKeyOfReminder(key: string): boolean {
   return /_reminder\.\d+$/.test(key);
 }
@@ -56,7 +56,7 @@ export function isOverdueName(name: DeadlineName): name is OverdueName {
   return name.endsWith('_overdue') || name === 'problem_persists';
 }
 
-/** All deadlines of the current order as it stands, met or not, the earliest first. */
+/** All deadlines of the current order as it stands, handled or not, the earliest first. */
 export function deadlinesOf(chain: Chain): Deadline[] {
   const order = currentOrder(chain);
   const found = needsSuccessor(order) ? successorDeadlines(chain, order) : waitingDeadlines(chain, order);
@@ -85,7 +85,7 @@ export function momentsOf(chain: Chain, isCounted: (deadline: Deadline) => boole
   const givingUp = givingUpAt(chain, deadlines);
   return [
     ...deadlines
-      .filter((deadline) => !chain.met.includes(deadline.key) && isCounted(deadline))
+      .filter((deadline) => !chain.handledDeadlines.includes(deadline.key) && isCounted(deadline))
       .map((deadline) => {
         const { at, name, ordinal } = deadline;
         return { at, name: isReminder(deadline) ? `${name} ${ordinal}` : name, afterRead: needsRead(deadline) };
@@ -108,7 +108,7 @@ export function nextMoment(chain: Chain): Moment | undefined {
 
 /** When an order that missed a deadline and has stood still ever since is given up. */
 export function givingUpAt(chain: Chain, deadlines = deadlinesOf(chain)): number | undefined {
-  const missed = deadlines.find(({ key, name }) => chain.met.includes(key) && isOverdueName(name));
+  const missed = deadlines.find(({ key, name }) => chain.handledDeadlines.includes(key) && isOverdueName(name));
   if (!missed) return undefined;
   const movedAt = Date.parse(currentOrder(chain).standing.last?.at ?? '') || 0;
   return Math.max(missed.at, movedAt) + chain.policy.giveUpAfter;
@@ -181,7 +181,7 @@ function phaseDeadlines(chain: Chain, order: ChainOrder): Deadline[] {
 function resultsDeadline(chain: Chain, order: ChainOrder, since: string | undefined): Deadline {
   const { resultsDeadline: span, resultsLimit } = chain.policy;
   const plain = deadline(chain, order, 'results_overdue', since, span, order.standing.arrivedBy);
-  const named = endOfDate(order.greatest.resultsBy);
+  const named = endOfDate(order.latest.resultsBy);
   const from = countedFrom(chain, since);
   // A date that is over when the sample arrives says nothing about it.
   if (!(named > from)) return plain;
@@ -190,7 +190,7 @@ function resultsDeadline(chain: Chain, order: ChainOrder, since: string | undefi
   const given = plain.key === plain.baseKey ? -Infinity : plain.at;
   // A date that keeps moving away would put the question off indefinitely.
   if (named > latest) return { ...plain, key: `${plain.key}.limit`, at: Math.max(latest, given) };
-  return { ...plain, key: `${plain.key}.${order.greatest.resultsBy}`, at: Math.max(named, given) };
+  return { ...plain, key: `${plain.key}.${order.latest.resultsBy}`, at: Math.max(named, given) };
 }
 
 /** When a date is over everywhere on earth, in milliseconds since the epoch: its time zone is not documented. */
@@ -199,8 +199,8 @@ function endOfDate(date = ''): number {
 }
 
 /** A visit took the sample. A date for the results says so, too. */
-export function isTaken({ standing, greatest }: ChainOrder): boolean {
-  return standing.drawnAt !== undefined || greatest.resultsBy !== undefined;
+export function isTaken({ standing, latest }: ChainOrder): boolean {
+  return standing.drawnAt !== undefined || latest.resultsBy !== undefined;
 }
 
 /** Imported, and not moved since. */
@@ -220,21 +220,21 @@ function deadlineFromBegin(chain: Chain, order: ChainOrder, name: OverdueName, s
   if (begin === placingOf(order)) return plain;
   // Time that a person gave stays given, but the order may have been put off since.
   const at = Math.max(plain.at, timeAfter(countedFrom(chain, begin), span, chain.policy));
-  return { ...plain, key: `${plain.key}.${order.greatest.activateBy ?? 'begun'}`, at };
+  return { ...plain, key: `${plain.key}.${order.latest.activateBy ?? 'begun'}`, at };
 }
 
-function placingOf({ standing, greatest }: ChainOrder): string | undefined {
-  return standing.placedAt ?? greatest.createdAt;
+function placingOf({ standing, latest }: ChainOrder): string | undefined {
+  return standing.placedAt ?? latest.createdAt;
 }
 
 /** From when the service works on the order: a scheduled one waits until its date, for a year at most, unless it is sent before. */
 function beginOf(chain: Chain, order: ChainOrder): string | undefined {
-  const { greatest, events, wasScheduled } = order;
+  const { latest, events, wasScheduled } = order;
   const placed = placingOf(order);
-  const scheduled = Math.min(endOfDate(greatest.activateBy), countedFrom(chain, placed) + farthestDate);
+  const scheduled = Math.min(endOfDate(latest.activateBy), countedFrom(chain, placed) + farthestDate);
   if (scheduled > Date.parse(placed ?? '')) return iso(scheduled);
   // The date is taken away when the order is sent at once. Its first event is the placing.
-  return wasScheduled && greatest.activateBy === undefined ? (events[1]?.at ?? greatest.updatedAt ?? placed) : placed;
+  return wasScheduled && latest.activateBy === undefined ? (events[1]?.at ?? latest.updatedAt ?? placed) : placed;
 }
 
 /** The time to return counts from when the patient can: the kit is there and registered. */
@@ -270,12 +270,12 @@ function fromAsking(chain: Chain, decision: Deadline): Deadline {
 export function isUnasked(chain: Chain, { name, key, baseKey }: Deadline): boolean {
   if (name !== 'decision') return false;
   return (
-    !chain.attention.some((asked) => asked.key === key) && !chain.patience.some((given) => given.baseKey === baseKey)
+    !chain.attention.some((asked) => asked.key === key) && !chain.extensions.some((given) => given.baseKey === baseKey)
   );
 }
 
-export function isKit({ greatest }: ChainOrder): boolean {
-  return (greatest.method ?? 'testkit') === 'testkit';
+export function isKit({ latest }: ChainOrder): boolean {
+  return (latest.method ?? 'testkit') === 'testkit';
 }
 
 /** A visit has no kit, and nothing is shipped for an import: its sample exists. */
@@ -308,8 +308,8 @@ function deadline(
   part?: number | 'late',
 ): Deadline {
   const baseKey = `${order.orderId}/${part === undefined ? '' : `${part}.`}${name}`;
-  const given = chain.patience.filter((extension) => extension.baseKey === baseKey);
-  const base = given.at(-1)?.since ?? since ?? order.greatest.createdAt;
+  const given = chain.extensions.filter((extension) => extension.baseKey === baseKey);
+  const base = given.at(-1)?.since ?? since ?? order.latest.createdAt;
   const key = given.length === 0 ? baseKey : `${baseKey}.${given.length + 1}`;
   const at = timeAfter(countedFrom(chain, base), span, chain.policy);
   return { key, baseKey, orderId: order.orderId, name, at, ordinal: 1 };

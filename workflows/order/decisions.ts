@@ -21,7 +21,7 @@ import type { KitOrderRun } from './run.js';
 /** After its time no redraw is expected any more. */
 export function endRedrawWaits(chain: Chain): void {
   const isRedraw = ({ name }: Deadline) => name === 'redraw';
-  for (const { key } of dueOf(chain).filter(isRedraw)) chain.met.push(key);
+  for (const { key } of dueOf(chain).filter(isRedraw)) chain.handledDeadlines.push(key);
 }
 
 /** True if a decision is due that waits for nothing else. */
@@ -89,7 +89,8 @@ async function runSteps(run: KitOrderRun, orderId: string): Promise<void> {
 
 function dueOf(chain: Chain): Deadline[] {
   return deadlinesOf(chain).filter(
-    (deadline) => isDue(chain, deadline.at) && !chain.met.includes(deadline.key) && !isUnasked(chain, deadline),
+    (deadline) =>
+      isDue(chain, deadline.at) && !chain.handledDeadlines.includes(deadline.key) && !isUnasked(chain, deadline),
   );
 }
 
@@ -104,14 +105,14 @@ async function handleDue(run: KitOrderRun): Promise<void> {
 async function handlePassed(run: KitOrderRun, { key, name, orderId }: Deadline): Promise<void> {
   const { chain } = run;
   if (!isOverdueName(name)) {
-    chain.met.push(key);
+    chain.handledDeadlines.push(key);
     chain.ending = 'failed';
     return;
   }
   chain.recheckAt = nextRecheck(chain, timeOf(chain));
   if (name !== 'problem_persists') raise(chain, { key, reason: name, orderId }, timeOf(chain));
   else if (!(await decide(run, key))) return;
-  chain.met.push(key);
+  chain.handledDeadlines.push(key);
 }
 
 /** An order that had missed a deadline, was replaced, and is the current one again: the question stands once more. */
@@ -125,7 +126,9 @@ function askAgain({ chain }: KitOrderRun): void {
 function toAskAgain(chain: Chain): Deadline[] {
   return deadlinesOf(chain).filter(
     ({ key, name }) =>
-      isOverdueName(name) && chain.met.includes(key) && !chain.attention.some((raised) => raised.key === key),
+      isOverdueName(name) &&
+      chain.handledDeadlines.includes(key) &&
+      !chain.attention.some((raised) => raised.key === key),
   );
 }
 
@@ -147,8 +150,8 @@ async function recheck(run: KitOrderRun): Promise<void> {
 /** The service may show now what it did not show before. */
 function lookForOthers(run: KitOrderRun): void {
   const { chain } = run;
-  if (chain.unreadable.length > 0) run.hasNews = true;
-  chain.unreadable = [];
+  if (chain.lookedUp.length > 0) run.hasNews = true;
+  chain.lookedUp = [];
 }
 
 /** An order that never moves again is given up. */
@@ -164,7 +167,7 @@ export function remind(chain: Chain, now: number): void {
   if (chain.ending !== undefined) return;
   const due = dueOf(chain).filter(isReminder);
   for (const { key, name, at, ordinal, orderId } of due) {
-    chain.met.push(key);
+    chain.handledDeadlines.push(key);
     // After a long silence of the worker several reminders may be due at once: one says it.
     if (due.some((other) => other.name === name && other.at > at)) continue;
     const head = headOf(chain, currentOrder(chain), `${key}/${name}`, iso(at));

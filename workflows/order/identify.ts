@@ -149,7 +149,7 @@ function hasStayedEnded(chain: Chain, { outcome, timeline }: KitOrderResult): bo
 /** The hand-over may have been lost with its placing workflow; the order still says whose it is. */
 function adoptReference(chain: Chain): void {
   const own = chain.orders.find(({ orderId }) => orderId === chain.rootOrderId);
-  const ours = readPassthrough(own?.greatest.passthrough);
+  const ours = readPassthrough(own?.latest.passthrough);
   if (ours && ours.reference !== chain.rootOrderId) chain.reference ??= ours.reference;
 }
 
@@ -162,13 +162,10 @@ function isHandOverExpected(chain: Chain): boolean {
   // Nobody is kept waiting for an alarm.
   if (isAlarmed(chain)) return false;
   const own = chain.orders.find(({ orderId }) => orderId === chain.rootOrderId);
-  const ours = readPassthrough(own?.greatest.passthrough);
+  const ours = readPassthrough(own?.latest.passthrough);
   if (own === undefined || ours?.n !== 1) return false;
-  const { final, placedAt, shippedAt, deliveredAt, sentBackAt, arrivedAt } = standingOf(
-    own.events,
-    own.greatest.status,
-  );
-  if (Date.parse(own.greatest.createdAt ?? placedAt ?? '') + handOverWait <= Date.now()) return false;
+  const { final, placedAt, shippedAt, deliveredAt, sentBackAt, arrivedAt } = standingOf(own.events, own.latest.status);
+  if (Date.parse(own.latest.createdAt ?? placedAt ?? '') + handOverWait <= Date.now()) return false;
   return !final && (shippedAt ?? deliveredAt ?? sentBackAt ?? arrivedAt) === undefined;
 }
 
@@ -195,16 +192,16 @@ function resume(chain: Chain, previous: KitOrderResult): void {
     learn(before, { orderId, events, ...own, ...(interpretation !== undefined && { interpretation }) });
   }
   for (const order of ordersOf(before)) markAnnounced(before, order);
-  for (const { greatest } of before.orders) learn(chain, greatest);
+  for (const { latest } of before.orders) learn(chain, latest);
   chain.announced = before.announced;
   chain.replacements = previous.replacements;
-  chain.answers = previous.answers;
+  chain.resolutions = previous.answers;
   for (const { orderId, eventId, alarm, at, ...decided } of previous.timeline)
     if (eventId === undefined && alarm === undefined) noteDecided(chain, decided as Decided, Date.parse(at), orderId);
   for (const { orderId, sampleId } of previous.chain)
     if (sampleId !== undefined) chain.registered = { [orderId]: sampleId, ...chain.registered };
   chain.criticalResults = previous.criticalResults;
-  chain.met = [...(previous.reminded ?? []), ...chain.met];
+  chain.handledDeadlines = [...(previous.reminded ?? []), ...chain.handledDeadlines];
   recountReminders(chain, previous.policy.criticalResultReminder);
   resumeQuestions(chain, previous);
 }
@@ -249,8 +246,8 @@ export async function passOnNews(run: KitOrderRun, rootOrderId: string, before: 
     run.hasNews = false;
     const { orders } = chain;
     const news = orders.filter((order) => !before.includes(order));
-    for (const { greatest, events } of news) {
-      const snapshot = { ...greatest, events: [...events] };
+    for (const { latest, events } of news) {
+      const snapshot = { ...latest, events: [...events] };
       await activities.forwardOrder.executeWithOptions({ summary: `pass on to ${rootOrderId}` }, [
         { snapshot, rootOrderId },
       ]);
@@ -258,8 +255,7 @@ export async function passOnNews(run: KitOrderRun, rootOrderId: string, before: 
     // A critical snapshot may have been overtaken: then the one that is passed on does not show it.
     const isPassedOn = (orderId: string) => before.some((order) => order.orderId === orderId && order.wasCritical);
     const overtaken = news.filter(
-      ({ orderId, greatest, wasCritical }) =>
-        wasCritical && !isCritical(greatest.interpretation) && !isPassedOn(orderId),
+      ({ orderId, latest, wasCritical }) => wasCritical && !isCritical(latest.interpretation) && !isPassedOn(orderId),
     );
     const alarms = overtaken.map(({ orderId }) => ({ orderId, interpretation: 'critical' }));
     chain.criticalReports = [...chain.criticalReports, ...alarms];

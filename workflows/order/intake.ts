@@ -65,7 +65,7 @@ export function receiveCriticalReport(run: KitOrderRun, reported: unknown): void
   }
   const { updatedAt, ...withoutTime } = report;
   const isWrong = isAhead(updatedAt, Date.now());
-  if (isWrong) sayOnce(chain, orderId, Date.now());
+  if (isWrong) noteFutureTimesOnce(chain, orderId, Date.now());
   chain.criticalReports = [...chain.criticalReports, isWrong ? withoutTime : report];
   raiseAlarms(run);
   run.hasNews = true;
@@ -88,9 +88,9 @@ function hasComeBack({ passedOn }: Chain, { order, ...report }: CriticalResultRe
 function withoutFuture(chain: Chain, snapshot: OrderSnapshot, now: number): OrderSnapshot {
   const { orderId, createdAt, updatedAt, events } = snapshot;
   if (![createdAt, updatedAt, ...events.map(({ at }) => at)].some((at) => isAhead(at, now))) return snapshot;
-  sayOnce(chain, orderId, now);
+  noteFutureTimesOnce(chain, orderId, now);
   const known = chain.orders.find((order) => order.orderId === orderId);
-  const before = known?.greatest;
+  const before = known?.latest;
   const believed = {
     ...snapshot,
     events: events.map((event) => ({
@@ -106,9 +106,9 @@ function withoutFuture(chain: Chain, snapshot: OrderSnapshot, now: number): Orde
   return isRepeated ? believed : { ...believed, updatedAt: iso(now) };
 }
 
-function sayOnce(chain: Chain, orderId: string, now: number): void {
-  if (chain.saidAhead === true) return;
-  chain.saidAhead = true;
+function noteFutureTimesOnce(chain: Chain, orderId: string, now: number): void {
+  if (chain.notedFutureTimes === true) return;
+  chain.notedFutureTimes = true;
   log.warn('the service reports times in the future: they count as received now', { orderId });
   note(chain, 'the service reported a time in the future: it counts as received now', now, orderId);
 }
@@ -117,13 +117,13 @@ function sayOnce(chain: Chain, orderId: string, now: number): void {
 export function expelForeign(run: KitOrderRun): void {
   const { chain } = run;
   const isJudged = (id: string) => chain.announced.some(({ orderId }) => orderId === id);
-  const foreign = chain.orders.filter(({ orderId, greatest }) => !isJudged(orderId) && isForeign(chain, greatest));
+  const foreign = chain.orders.filter(({ orderId, latest }) => !isJudged(orderId) && isForeign(chain, latest));
   if (foreign.length === 0) return;
   chain.orders = chain.orders.filter((order) => !foreign.includes(order));
   const isExpelled = (id: string) => foreign.some(({ orderId }) => orderId === id);
   chain.foreignReports = chain.criticalReports.filter(({ orderId }) => isExpelled(orderId));
   chain.criticalReports = chain.criticalReports.filter(({ orderId }) => !isExpelled(orderId));
-  for (const { greatest, events } of foreign) recordForeign(run, { ...greatest, events: [...events] });
+  for (const { latest, events } of foreign) recordForeign(run, { ...latest, events: [...events] });
 }
 
 function recordForeign(run: KitOrderRun, snapshot: OrderSnapshot): void {

@@ -86,7 +86,7 @@ function apply(run: KitOrderRun, given: object, policy: ResolvedOrderPolicy, act
   recountReminders(chain, before.criticalResultReminder);
   chain.policyChange = canonicalJson(given);
   chain.changedSettings = [...new Set([...(chain.changedSettings ?? []), ...Object.keys(given)])].toSorted();
-  chain.met = chain.met.filter((key) => !moved.includes(key));
+  chain.handledDeadlines = chain.handledDeadlines.filter((key) => !moved.includes(key));
   clear(chain, ({ key }) => moved.includes(key), now);
   const names = Object.keys(policy) as (keyof ResolvedOrderPolicy)[];
   const changed = names.filter((name) => String(before[name]) !== String(policy[name])).toSorted();
@@ -98,7 +98,7 @@ function apply(run: KitOrderRun, given: object, policy: ResolvedOrderPolicy, act
 /** The keys of the limits that were missed, and that the policy moves into the future: they count again. */
 function limitsCountingAgain(chain: Chain, policy: ResolvedOrderPolicy, now: number): string[] {
   return deadlinesOf({ ...chain, policy })
-    .filter(({ name, key, at }) => isOverdueName(name) && at > now && chain.met.includes(key))
+    .filter(({ name, key, at }) => isOverdueName(name) && at > now && chain.handledDeadlines.includes(key))
     .map(({ key }) => key);
 }
 
@@ -130,7 +130,12 @@ function changedIn(run: KitOrderRun, policy: OrderPolicy): ResolvedOrderPolicy {
 function previewOf(chain: Chain, policy: ResolvedOrderPolicy, now: number): PolicyPreview {
   const moved = limitsCountingAgain(chain, policy, now);
   const criticalResults = chain.criticalResults.map((result) => ({ ...result }));
-  const after = { ...chain, policy, criticalResults, met: chain.met.filter((key) => !moved.includes(key)) };
+  const after = {
+    ...chain,
+    policy,
+    criticalResults,
+    handledDeadlines: chain.handledDeadlines.filter((key) => !moved.includes(key)),
+  };
   recountReminders(after, chain.policy.criticalResultReminder);
   return { before: waitingOf(chain), after: waitingOf(after), moved: movesBetween(momentsOf(chain), momentsOf(after)) };
 }

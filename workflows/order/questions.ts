@@ -72,8 +72,8 @@ export function askAboutLateArrivals(chain: Chain, now: number): void {
 /** Asks once about a word that may mean an alarm, until another takes its place. The key has a digest: it is logged, and the word is a result. */
 export function askAboutWords(chain: Chain, now: number): void {
   const reason = 'unknown_interpretation';
-  for (const { orderId, greatest } of chain.orders) {
-    const { interpretation } = greatest;
+  for (const { orderId, latest } of chain.orders) {
+    const { interpretation } = latest;
     if (interpretation === undefined) continue;
     const isKnown = isKnownInterpretation(interpretation);
     const key = `${orderId}/${shortDigest(`${orderId}/${interpretation}`)}`;

@@ -17,7 +17,7 @@ export async function readUnreadOrders(run: KitOrderRun): Promise<void> {
     if (isPostponed(chain) || (await readOrder(run, orderId)) === 'unanswered') return;
     if (chain.dropped?.includes(orderId)) chain.dropped = chain.dropped.filter((id) => id !== orderId);
     // Also if it was read: the service may answer with another spelling of its id.
-    else chain.unreadable.push(orderId);
+    else chain.lookedUp.push(orderId);
   }
 }
 
@@ -27,7 +27,7 @@ const unread = 'order could not be read';
 export async function readUnfinishedOrders(run: KitOrderRun): Promise<void> {
   const { chain } = run;
   for (const { orderId, key } of unfinishedOrders(chain)) {
-    chain.unfinishedRead = [...(chain.unfinishedRead ?? []), key];
+    chain.lookedUpUnfinished = [...(chain.lookedUpUnfinished ?? []), key];
     try {
       const snapshot = await askService(orderId);
       if (snapshot) receiveSnapshot(run, snapshot);

@@ -15,8 +15,8 @@ import type { OrderRecord, Orders } from './snapshots.js';
  * (`replacing.ts`) has a person asked or a kit ordered. A redraw that comes after that is a late arrival.
  */
 
-export function isRedrawOf(follower: Pick<OrderRecord, 'greatest'>, order: OrderRecord): boolean {
-  return follower.greatest.parentId === order.orderId || isOfTransactionOf(follower, order);
+export function isRedrawOf(follower: Pick<OrderRecord, 'latest'>, order: OrderRecord): boolean {
+  return follower.latest.parentId === order.orderId || isOfTransactionOf(follower, order);
 }
 
 function isRedrawn(orders: Orders, order: OrderRecord): boolean {
@@ -33,7 +33,7 @@ export function unfinishedOrders(chain: Chain): { orderId: string; key: string }
   return ordersOf(chain)
     .filter((order) => !order.standing.final && isRedrawn(chain.orders, order))
     .map(({ orderId }) => ({ orderId, key: `${orderId}/${moment}` }))
-    .filter(({ key }) => !chain.unfinishedRead?.includes(key));
+    .filter(({ key }) => !chain.lookedUpUnfinished?.includes(key));
 }
 
 /**

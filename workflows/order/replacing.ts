@@ -44,7 +44,7 @@ export async function applyRemedy(run: KitOrderRun): Promise<void> {
 /** The question of what becomes of a kit that failed, once no redraw is expected any more, until it is asked or answered. */
 export function dueRemedy(chain: Chain): Deadline | undefined {
   const deadlines = deadlinesOf(chain);
-  if (deadlines.some(({ name, key }) => name === 'redraw' && !chain.met.includes(key))) return undefined;
+  if (deadlines.some(({ name, key }) => name === 'redraw' && !chain.handledDeadlines.includes(key))) return undefined;
   return deadlines.find((deadline) => isUnasked(chain, deadline));
 }
 
@@ -165,7 +165,7 @@ export async function replaceKit(run: KitOrderRun, orderId: string): Promise<voi
     clear(chain, (attention) => attention.reason === 'replacement_failed' && attention.orderId === orderId, Date.now());
     if (!snapshot) return undefined;
     // The search found the service's own redraw: nothing was ordered.
-    if (isRedrawOf({ greatest: snapshot }, order)) {
+    if (isRedrawOf({ latest: snapshot }, order)) {
       withdraw(chain, reservation);
       note(chain, 'the service has redrawn the kit: no other was ordered', Date.now(), orderId);
       return undefined;
@@ -194,15 +194,15 @@ function recogniseLost(chain: Chain, order: ChainOrder): void {
   const numbered = unowned.filter(({ n = 0 }) => n > own).toSorted((a, b) => (a.n ?? 0) - (b.n ?? 0));
   const lost = numbered[0] ?? unowned.find(({ other, n }) => n === undefined && !isRedraw(other));
   if (!lost) return;
-  const { orderId, greatest } = lost.other;
+  const { orderId, latest } = lost.other;
   const { n = highestNumber(chain) + 1 } = lost;
-  const claimedAt = greatest.createdAt ?? iso(Date.now());
+  const claimedAt = latest.createdAt ?? iso(Date.now());
   chain.replacements.push({ replaces: order.orderId, atEventId: lastEventId(order), n, claimedAt, orderId });
 }
 
 /** The number of an order of ours within its chain: the first is 1. */
-function numberIn({ rootOrderId }: Chain, { greatest }: ChainOrder): number | undefined {
-  const ours = readPassthrough(greatest.passthrough);
+function numberIn({ rootOrderId }: Chain, { latest }: ChainOrder): number | undefined {
+  const ours = readPassthrough(latest.passthrough);
   return ours?.root === rootOrderId ? ours.n : undefined;
 }
 
@@ -312,6 +312,6 @@ function reserveReplacement({ chain, followsBrokenRunSince: triedAt }: KitOrderR
 
 /** No number is given twice: the orders themselves say which are taken, also if an earlier run's reservations are lost. */
 function highestNumber({ replacements, orders }: Chain): number {
-  const taken = orders.map(({ greatest }) => readPassthrough(greatest.passthrough)?.n ?? 1);
+  const taken = orders.map(({ latest }) => readPassthrough(latest.passthrough)?.n ?? 1);
   return Math.max(1, ...replacements.map(({ n }) => n), ...taken);
 }

@@ -7,7 +7,7 @@ import { readDate, readTime, textsOf, timesOf } from '../entity/fields.js';
 
 /**
  * The fold: what has been reported of the orders of one chain. It converges: any order, repetition or loss of
- * snapshots that includes the greatest one ends in the same state, except for what any of them may have said once (`wasScheduled`,
+ * snapshots that includes the latest one ends in the same state, except for what any of them may have said once (`wasScheduled`,
  * `wasCritical`). It has no clock and knows no workflow.
  */
 export type Orders = readonly OrderRecord[];
@@ -16,8 +16,8 @@ export interface OrderRecord {
   orderId: string;
   /** The events that were reported of the order, ascending by id, within bounds. The order's status is that of the last one. */
   events: readonly OrderEvent[];
-  /** The greatest snapshot by `compareSnapshots`: it gives the fields without an event id. */
-  greatest: OrderSnapshot;
+  /** The latest snapshot by `compareSnapshots`: it gives the fields without an event id. */
+  latest: OrderSnapshot;
   /** Any snapshot had the date that the order is scheduled for. */
   wasScheduled?: true;
   /** Any snapshot had a critical interpretation, whichever came first. */
@@ -26,17 +26,15 @@ export interface OrderRecord {
 
 /** The records as a later run gets them: with each event once, and the orders of a transaction. */
 export function carriedOrders(orders: Orders): object[] {
-  return listedOnce(orders.map(({ greatest }) => greatest)).map(({ events, ...fields }, index) => {
+  return listedOnce(orders.map(({ latest }) => latest)).map(({ events, ...fields }, index) => {
     const isOwn = canonicalJson(events) === canonicalJson(orders[index]?.events);
-    return { ...orders[index], greatest: isOwn ? fields : { ...fields, events } };
+    return { ...orders[index], latest: isOwn ? fields : { ...fields, events } };
   });
 }
 
 export function restoredOrders(carried: Orders): Orders {
-  const whole = listedWhole(
-    carried.map(({ greatest, events }) => ({ ...greatest, events: greatest.events ?? events })),
-  );
-  return carried.map((record, index) => ({ ...record, greatest: whole[index] ?? record.greatest }));
+  const whole = listedWhole(carried.map(({ latest, events }) => ({ ...latest, events: latest.events ?? events })));
+  return carried.map((record, index) => ({ ...record, latest: whole[index] ?? record.latest }));
 }
 
 /** Folds one snapshot in. Answers with the same object when it says nothing new. */
@@ -44,7 +42,7 @@ export function observe(orders: Orders, snapshot: OrderSnapshot): Orders {
   const before = orders.find((order) => order.orderId === snapshot.orderId);
   if (!before) {
     const events = boundedEvents(unionOf(snapshot.events, []));
-    const record = { orderId: snapshot.orderId, events, greatest: snapshot, ...everSaid(snapshot) };
+    const record = { orderId: snapshot.orderId, events, latest: snapshot, ...everSaid(snapshot) };
     return [...orders, record].toSorted(byCreation);
   }
   const after = merge(before, snapshot);
@@ -59,14 +57,14 @@ function everSaid({ activateBy, interpretation }: OrderSnapshot): Pick<OrderReco
 }
 
 function merge(record: OrderRecord, snapshot: OrderSnapshot): OrderRecord {
-  const newer = compareSnapshots(snapshot, record.greatest) > 0;
-  const greatest = newer ? snapshot : record.greatest;
+  const newer = compareSnapshots(snapshot, record.latest) > 0;
+  const latest = newer ? snapshot : record.latest;
   const last = record.events.at(-1)?.id ?? -Infinity;
   // Later events need no sorting: a burst of them would sort all events each time.
   const events = boundedEvents(
     snapshot.events.every(({ id }) => id > last)
       ? [...record.events, ...unionOf(snapshot.events, [])]
-      : unionOf(greatest.events, [...record.events, ...snapshot.events]),
+      : unionOf(latest.events, [...record.events, ...snapshot.events]),
   );
   const said = everSaid(snapshot);
   const learns = (said.wasScheduled && !record.wasScheduled) || (said.wasCritical && !record.wasCritical);
@@ -74,7 +72,7 @@ function merge(record: OrderRecord, snapshot: OrderSnapshot): OrderRecord {
   const isKnown = (event: OrderEvent, index: number) =>
     event === record.events[index] || canonicalJson(event) === canonicalJson(record.events[index]);
   const known = !newer && !learns && events.every(isKnown);
-  return known ? record : { ...record, events, greatest, ...said };
+  return known ? record : { ...record, events, latest, ...said };
 }
 
 /**
@@ -118,8 +116,8 @@ function byCreation(a: OrderRecord, b: OrderRecord): number {
   return compareText(createdAt(a), createdAt(b)) || compareText(a.orderId, b.orderId);
 }
 
-function createdAt({ greatest, events }: OrderRecord): string {
-  return greatest.createdAt ?? events[0]?.at ?? '';
+function createdAt({ latest, events }: OrderRecord): string {
+  return latest.createdAt ?? events[0]?.at ?? '';
 }
 
 /**

@@ -64,8 +64,8 @@ import type { KitOrderRun } from './run.js';
 /** The answer of `state` and of every command. */
 export function stateOf(chain: Chain): OrderState {
   const current = currentOrder(chain);
-  const { standing, greatest } = current;
-  const { userId, sampleId, interpretation, shipment } = greatest;
+  const { standing, latest } = current;
+  const { userId, sampleId, interpretation, shipment } = latest;
   const outcome = outcomeOf(chain);
   const criticalResult = shownCriticalResult(chain);
   return {
@@ -84,9 +84,9 @@ export function stateOf(chain: Chain): OrderState {
 }
 
 export function resultOf(chain: Chain): KitOrderResult {
-  const { policy, replacements, answers, attention, raised, criticalResults } = chain;
+  const { policy, replacements, resolutions: answers, attention, raised, criticalResults } = chain;
   const { labTestId, labAccountId, madeElsewhere } = chain;
-  const reminded = chain.met.filter(isKeyOfReminder);
+  const reminded = chain.handledDeadlines.filter(isKeyOfReminder);
   const outcome = outcomeOf(chain) ?? 'unresolved';
   return {
     version: firstVersion,
@@ -108,24 +108,24 @@ function linksOf(chain: Chain): ChainLink[] {
       origin: originOf(chain, order),
       phase: order.standing.phase,
       status: statusOf(order),
-      ...present({ interpretation: order.greatest.interpretation, sampleId, replaces, replacedBy }),
+      ...present({ interpretation: order.latest.interpretation, sampleId, replaces, replacedBy }),
     };
   });
 }
 
-function originOf(chain: Chain, { orderId, greatest }: ChainOrder): string {
+function originOf(chain: Chain, { orderId, latest }: ChainOrder): string {
   return chain.replacements.some((replacement) => replacement.orderId === orderId)
     ? 'replacement'
-    : (greatest.origin ?? 'initial');
+    : (latest.origin ?? 'initial');
 }
 
 /** The order that was replaced, or the one that a redraw of the same transaction follows. */
 function predecessorOf(chain: Chain, orders: readonly ChainOrder[], order: ChainOrder): string | undefined {
   const replaced = chain.replacements.find(({ orderId }) => orderId === order.orderId)?.replaces;
-  const { parentId } = order.greatest;
+  const { parentId } = order.latest;
   if (replaced !== undefined || (originOf(chain, order) === 'initial' && parentId === undefined)) return replaced;
   const sameTransaction = (other: ChainOrder) =>
-    other.greatest.transaction?.id === order.greatest.transaction?.id || isOfTransactionOf(order, other);
+    other.latest.transaction?.id === order.latest.transaction?.id || isOfTransactionOf(order, other);
   const earlier = orders.slice(0, orders.indexOf(order)).findLast(sameTransaction)?.orderId;
   const parent = orders.find(({ orderId }) => orderId === parentId && orderId !== order.orderId)?.orderId;
   return parent ?? earlier;
@@ -153,9 +153,9 @@ function timelineOf(chain: Chain): TimelineEntry[] {
   );
 }
 
-function statusOf({ standing, greatest }: ChainOrder): string {
+function statusOf({ standing, latest }: ChainOrder): string {
   const { last, endedByStatus } = standing;
-  return (endedByStatus ? greatest.status : last?.status) ?? greatest.status ?? 'unknown';
+  return (endedByStatus ? latest.status : last?.status) ?? latest.status ?? 'unknown';
 }
 
 function problemOf({ eventId: _eventId, ...problem }: NonNullable<ChainOrder['standing']['problem']>) {
@@ -186,7 +186,7 @@ export function waitingOf(chain: Chain): Waiting {
   const givingUp = givingUpAt(chain, deadlines);
   const limit = deadlines.find(
     (deadline) =>
-      !chain.met.includes(deadline.key) &&
+      !chain.handledDeadlines.includes(deadline.key) &&
       !isReminder(deadline) &&
       (givingUp === undefined || deadline.name !== 'registration_overdue'),
   );
@@ -311,7 +311,7 @@ export function showUnidentified(chain: Chain): void {
 /** Shows the case file and the search attributes of the order as it is now. */
 function show(chain: Chain): void {
   const { rootOrderId, reference, attention } = chain;
-  const { orderId, standing, greatest } = currentOrder(chain);
+  const { orderId, standing, latest } = currentOrder(chain);
   const orderIds = ordersOf(chain).map((order) => order.orderId);
   showToOperators(
     () => caseFileOf(chain),
@@ -320,8 +320,8 @@ function show(chain: Chain): void {
       ofOrders(rootOrderId, orderId, orderIds),
       ...attentionAttributes(attention),
       ...(reference === undefined ? [] : [{ key: labReferenceKey, value: reference }]),
-      ...ofTransaction(greatest.transaction?.id),
-      ...ofUser(greatest.userId),
+      ...ofTransaction(latest.transaction?.id),
+      ...ofUser(latest.userId),
     ],
   );
 }

@@ -107,7 +107,7 @@ describe('what falls due', () => {
     const keys = deadlinesOf(appointment)
       .filter(({ name }) => name === 'visit')
       .map(({ key }) => key);
-    return Object.assign(appointment, { met: keys });
+    return Object.assign(appointment, { handledDeadlines: keys });
   }
 
   test('is the end of what was overdue and did not move', () => {

@@ -387,13 +387,13 @@ describe('if order reports arrive in any order, repeated or lost,', () => {
   test('the last interpretation announced is the one that the results have', () => {
     forAll(deliveries, ([delivery]) => {
       const chain = announce(delivery);
-      for (const { orderId, greatest, events } of ordersOf(chain)) {
+      for (const { orderId, latest, events } of ordersOf(chain)) {
         if (!events.some(({ status }) => status.startsWith('completed.'))) continue;
         const last = announcedBy(chain).findLast(
           (one) => one.orderId === orderId && (one.type === 'result' || one.type === 'correction'),
         );
         const announced = last && 'interpretation' in last.data ? last.data.interpretation : undefined;
-        expect(announced).toBe(greatest.interpretation ?? announced);
+        expect(announced).toBe(latest.interpretation ?? announced);
       }
     });
   });

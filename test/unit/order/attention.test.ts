@@ -65,7 +65,7 @@ describe('attention', () => {
     const chain = chainAt(...lost);
     ask(chain, 'decision_needed', 'order-1/4.decision');
     expect(leftAfter(chain, ...lost)).toEqual(['order-1/4.decision']);
-    chain.patience.push({ baseKey: 'order-1/4.decision', since: daysAfterStart(5) });
+    chain.extensions.push({ baseKey: 'order-1/4.decision', since: daysAfterStart(5) });
     expect(leftAfter(chain, ...lost)).toEqual([]);
   });
 

@@ -58,7 +58,7 @@ describe('the case file', () => {
 
   test('says what is awaited without a time, if there is no limit', () => {
     const lost = kitOf('order-1', [...pathTo('transit_customer', withPatient), 'lost']);
-    expect(linesOf(caseOf([lost], { met: ['order-1/3.decision'] }))).toContain(
+    expect(linesOf(caseOf([lost], { handledDeadlines: ['order-1/3.decision'] }))).toContain(
       '**Waits for** a decision: wait, replace or abandon',
     );
   });

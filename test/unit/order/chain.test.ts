@@ -156,7 +156,7 @@ describe('a redraw', () => {
   test('that only the transaction names must still be read; one that cannot be read is skipped', () => {
     const chain = caseOf([initialOf(badSample)]);
     expect(unreadOrder(chain)).toBe('order-2');
-    expect(unreadOrder({ ...chain, unreadable: ['order-2'] })).toBeUndefined();
+    expect(unreadOrder({ ...chain, lookedUp: ['order-2'] })).toBeUndefined();
     learn(chain, redrawOf(['ordered']));
     expect(unreadOrder(chain)).toBeUndefined();
   });
@@ -167,7 +167,7 @@ describe('a redraw', () => {
     const chain = caseOf([initial, redrawOf(['ordered'])]);
     expect(lateArrivals(chain)).toEqual([]);
     expect(unfinishedOrders(chain)).toEqual([{ orderId: 'order-1', key: 'order-1/followed' }]);
-    chain.unfinishedRead = ['order-1/followed'];
+    chain.lookedUpUnfinished = ['order-1/followed'];
     expect(unfinishedOrders(chain)).toEqual([]);
     learn(chain, redrawOf(happyPath));
     expect(unfinishedOrders(chain)).toEqual([{ orderId: 'order-1', key: 'order-1/ended' }]);

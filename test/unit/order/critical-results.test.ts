@@ -119,7 +119,7 @@ describe('an alarm is raised', () => {
 test('a report without an alarm is taken in without reading the events: a burst of reports would read them all each time', () => {
   const unread = {
     orderId: 'order-1',
-    greatest: { ...completed, events: [] },
+    latest: { ...completed, events: [] },
     get events(): never {
       throw new Error('the events were read');
     },

@@ -150,7 +150,7 @@ describe('the deadlines that stand, with the default policy', () => {
     expect(inBrief(bare({ status: 'failed' }))).toBe('-1.decision 33');
     const taken = { method: 'walk_in_test', resultsBy: '2024-03-20' };
     expect(inBrief(bare(taken))).toBe('results_overdue 17');
-    const missed = { ...bare({ status: 'received' }), met: ['order-1/shipping_overdue'] };
+    const missed = { ...bare({ status: 'received' }), handledDeadlines: ['order-1/shipping_overdue'] };
     expect(givingUpAt(missed)).toBe(at(8 + 60));
     expect(inBrief(caseOf([{ orderId: 'order-1', events: [], status: 'received' }]))).toBe('');
   });
@@ -200,7 +200,7 @@ describe('the deadline for results', () => {
   });
 
   test('leaves a person the time that was given, and takes a later date', () => {
-    const given = { patience: [{ baseKey: 'order-1/9.results_overdue', since: daysAfterStart(14) }] };
+    const given = { extensions: [{ baseKey: 'order-1/9.results_overdue', since: daysAfterStart(14) }] };
     expect(by('2024-03-12', atLab, given)).toBe('9.results_overdue.2.2024-03-12 28');
     expect(by('2024-04-08', atLab, given)).toBe(`9.results_overdue.2.2024-04-08 ${overOn(39)}`);
   });
@@ -251,7 +251,7 @@ describe('an order that is scheduled for a later date', () => {
 
 describe('patience', () => {
   const given = (key: string, ...days: number[]) => ({
-    patience: days.map((since) => ({ baseKey: `order-1/${key}`, since: daysAfterStart(since) })),
+    extensions: days.map((since) => ({ baseKey: `order-1/${key}`, since: daysAfterStart(since) })),
   });
 
   test.each<[string, readonly string[], Partial<Chain>, string]>([
@@ -298,10 +298,10 @@ describe('the time to decide', () => {
 
   test('cannot be up before anybody was asked, or if the answer was more time; nothing else depends on a question', () => {
     const unasked = (chain: Chain) => deadlinesOf(chain).filter((one) => isUnasked(chain, one));
-    const elsewhere = { patience: [{ baseKey: 'order-1/shipping_overdue', since: daysAfterStart(2) }] };
+    const elsewhere = { extensions: [{ baseKey: 'order-1/shipping_overdue', since: daysAfterStart(2) }] };
     for (const more of [{}, { ...otherwise(9), ...elsewhere }])
       expect(unasked(kitCase(spoiled, more))).toMatchObject([{ name: 'decision' }]);
-    for (const more of [askedOn(50), { patience: [{ baseKey: key, since: daysAfterStart(20) }] }])
+    for (const more of [askedOn(50), { extensions: [{ baseKey: key, since: daysAfterStart(20) }] }])
       expect(unasked(kitCase(spoiled, more))).toEqual([]);
     for (const statuses of [atLab, registered]) expect(unasked(kitCase(statuses))).toEqual([]);
   });
@@ -339,13 +339,23 @@ describe('the next moment', () => {
 
   test.each<[string, readonly string[], Partial<Chain>, string | undefined]>([
     ['the earliest deadline', registered, {}, 'return_reminder 1 7'],
-    ['the earliest that was not met', registered, { met: ['order-1/5.return_reminder.1'] }, 'return_reminder 2 12'],
+    [
+      'the earliest that was not met',
+      registered,
+      { handledDeadlines: ['order-1/5.return_reminder.1'] },
+      'return_reminder 2 12',
+    ],
     ['the re-reading, if that comes first', registered, { recheckAt: at(6) }, 'read_again 6'],
     ['the limit for results', atLab, {}, 'results_overdue 22'],
-    ['giving up once everything was missed', atLab, { met: ['order-1/9.results_overdue'] }, `give_up ${22 + 60}`],
-    ['none for an order that has ended', happyPath, { met: ['order-1/9.results_overdue'] }, undefined],
+    [
+      'giving up once everything was missed',
+      atLab,
+      { handledDeadlines: ['order-1/9.results_overdue'] },
+      `give_up ${22 + 60}`,
+    ],
+    ['none for an order that has ended', happyPath, { handledDeadlines: ['order-1/9.results_overdue'] }, undefined],
     ['none once it was given up', ['ordered'], { ending: 'abandoned' }, undefined],
-    ['none once a person has no time left to decide', lost, { met: ['order-1/4.decision'] }, undefined],
+    ['none once a person has no time left to decide', lost, { handledDeadlines: ['order-1/4.decision'] }, undefined],
     ['a reminder before the next read', registered, { unansweredRead: unanswered(20) }, 'return_reminder 1 7'],
     ['the next read while the service does not answer', ['ordered'], { unansweredRead: unanswered(6) }, 'read_again 6'],
     [
@@ -353,7 +363,7 @@ describe('the next moment', () => {
       awaited,
       {
         unansweredRead: unanswered(91),
-        met: [...reminded, 'order-1/shipping_overdue', 'order-1/registration_overdue'],
+        handledDeadlines: [...reminded, 'order-1/shipping_overdue', 'order-1/registration_overdue'],
       },
       'read_again 91',
     ],
@@ -368,10 +378,12 @@ describe('the next moment', () => {
       { id: 3, at: daysAfterStart(100), status: 'collecting_sample.testkit.with_customer' },
     ];
     const late = reminded.map((key) => key.replace('/', '/late.'));
-    const met = ['order-1/registration_overdue', ...reminded];
+    const handledDeadlines = ['order-1/registration_overdue', ...reminded];
     // It comes later than assumed, and has reminders of its own.
-    expect(next(kitCase([], { met }, { events }))).toBe('registration_reminder 1 103');
-    expect(next(kitCase([], { met: [...met, ...late] }, { events }))).toBe(`give_up ${100 + 60}`);
+    expect(next(kitCase([], { handledDeadlines }, { events }))).toBe('registration_reminder 1 103');
+    expect(next(kitCase([], { handledDeadlines: [...handledDeadlines, ...late] }, { events }))).toBe(
+      `give_up ${100 + 60}`,
+    );
   });
 
   test('is one of all that the policy brings: deadlines that are not met, reminders, giving up', () => {
@@ -379,7 +391,7 @@ describe('the next moment', () => {
       momentsOf(kitCase(['ordered'], more)).map(({ name, at: due }) => `${name} ${(due - start) / day}`);
     const reminder = `critical_result_reminder ${1 + 1 / 24}`;
     expect(named({})).toEqual(['shipping_overdue 5']);
-    expect(named({ met: ['order-1/shipping_overdue'] })).toEqual(['give_up 65']);
+    expect(named({ handledDeadlines: ['order-1/shipping_overdue'] })).toEqual(['give_up 65']);
     expect(named({ criticalResults: [critical] })).toContain(reminder);
     // After an end only the reminder of a critical result is left.
     expect(named({ ending: 'abandoned' })).toEqual([]);
@@ -389,15 +401,15 @@ describe('the next moment', () => {
 });
 
 describe('giving up', () => {
-  const overdue = { met: ['order-1/5.return_overdue'] };
+  const overdue = { handledDeadlines: ['order-1/5.return_overdue'] };
   const moved = [...pathTo('requisition_created'), 'transit_lab'];
-  const given = { patience: [{ baseKey: 'order-1/5.return_overdue', since: daysAfterStart(30) }] };
+  const given = { extensions: [{ baseKey: 'order-1/5.return_overdue', since: daysAfterStart(30) }] };
 
   test.each<[string, readonly string[], Partial<Chain>, number | undefined]>([
     ['counts from a limit that was missed', registered, overdue, at(19 + 60)],
     ['does not come before one was missed', registered, {}, undefined],
-    ['does not count from a reminder', registered, { met: ['order-1/5.return_reminder.1'] }, undefined],
-    ['does not count from a question', lost, { met: ['order-1/4.decision'] }, undefined],
+    ['does not count from a reminder', registered, { handledDeadlines: ['order-1/5.return_reminder.1'] }, undefined],
+    ['does not count from a question', lost, { handledDeadlines: ['order-1/4.decision'] }, undefined],
     ['does not happen once the order moves', moved, overdue, undefined],
     ['does not happen once a person gives it time', registered, { ...overdue, ...given }, undefined],
   ])('%s', (_what, statuses, more, expected) => {
@@ -407,7 +419,7 @@ describe('giving up', () => {
 
 describe('an order waits', () => {
   const waiting = (statuses: readonly string[], more: Partial<Chain> = {}) => stateOf(kitCase(statuses, more)).waiting;
-  const met = (...keys: string[]) => ({ met: keys.map((key) => `order-1/${key}`) });
+  const met = (...keys: string[]) => ({ handledDeadlines: keys.map((key) => `order-1/${key}`) });
   const decision = 'a decision: wait, replace or abandon';
 
   test.each<[string, readonly string[], Partial<Chain>, number]>([

@@ -17,7 +17,7 @@ const only = (orders: Orders) => {
 
 describe('any order, repetition and loss of reports', () => {
   // proves 168
-  test('any order, repetition and loss of reports with the greatest of each order ends in the same state', () => {
+  test('any order, repetition and loss of reports with the latest of each order ends in the same state', () => {
     const scenario = reportsOfChain.chain((reports) =>
       fc.record({ reports: fc.constant(reports), delivery: deliveriesOf(reports) }),
     );
@@ -90,16 +90,16 @@ describe('any order, repetition and loss of reports', () => {
     });
   });
 
-  test('reports that contradict each other about an event, which the greatest does not have, end in the same state', () => {
+  test('reports that contradict each other about an event, which the latest does not have, end in the same state', () => {
     const reports = ['lost', 'transit_lab', 'with_customer'].map((low) => ({
       orderId: 'order-1',
       events: [{ id: 1, at: daysAfterStart(0), status: statusOf(low) }],
     }));
-    const greatest = { orderId: 'order-1', events: [{ id: 2, at: daysAfterStart(1), status: statusOf('completed') }] };
-    const all = [...reports, greatest];
+    const latest = { orderId: 'order-1', events: [{ id: 2, at: daysAfterStart(1), status: statusOf('completed') }] };
+    const all = [...reports, latest];
     forAll(anyOrderOf(all), (delivery) => {
-      // The greatest comes first: what it shows was never contradicted.
-      expect(fold([greatest, ...delivery])).toEqual(fold([greatest, ...all]));
+      // The latest comes first: what it shows was never contradicted.
+      expect(fold([latest, ...delivery])).toEqual(fold([latest, ...all]));
     });
   });
 
@@ -112,39 +112,39 @@ describe('any order, repetition and loss of reports', () => {
   });
 });
 
-describe('the greatest report', () => {
+describe('the latest report', () => {
   const kit = (lows: string[], more: Partial<OrderSnapshot> = {}) => kitOf('order-1', lows, more);
 
   test('is the one with the highest event id, whatever the time of its update', () => {
     const late = kit(['ordered'], { updatedAt: daysAfterStart(9), interpretation: 'normal' });
     const further = kit(['ordered', 'transit_customer'], { updatedAt: daysAfterStart(1), interpretation: 'abnormal' });
-    expect(only(fold([further, late])).greatest).toBe(further);
-    expect(only(fold([late, further])).greatest).toBe(further);
+    expect(only(fold([further, late])).latest).toBe(further);
+    expect(only(fold([late, further])).latest).toBe(further);
   });
 
   test('is the later update of two with the same events; a missing update time counts as earliest', () => {
     const unknown = kit(['ordered'], { interpretation: 'critical' });
     const early = kit(['ordered'], { updatedAt: daysAfterStart(1), interpretation: 'normal' });
     const late = kit(['ordered'], { updatedAt: daysAfterStart(2), interpretation: 'abnormal' });
-    expect(only(fold([late, early, unknown])).greatest).toBe(late);
-    expect(only(fold([unknown, early])).greatest).toBe(early);
+    expect(only(fold([late, early, unknown])).latest).toBe(late);
+    expect(only(fold([unknown, early])).latest).toBe(early);
   });
 
   test('is the one whose own status is an end, of two with the same events and the same time', () => {
     const open = kit(['ordered'], { status: 'received' });
     const ended = kit(['ordered'], { status: 'cancelled' });
-    expect(only(fold([open, ended])).greatest).toBe(ended);
-    expect(only(fold([ended, open])).greatest).toBe(ended);
+    expect(only(fold([open, ended])).latest).toBe(ended);
+    expect(only(fold([ended, open])).latest).toBe(ended);
     const reinstated = { ...open, updatedAt: daysAfterStart(1) };
-    expect(only(fold([reinstated, ended])).greatest).toBe(reinstated);
+    expect(only(fold([reinstated, ended])).latest).toBe(reinstated);
   });
 
   test('is decided by its text if nothing else decides, however its keys are ordered', () => {
     const a = { orderId: 'order-1', events: [], interpretation: 'a', sampleId: 's' };
     const sameAsA = { sampleId: 's', interpretation: 'a', events: [], orderId: 'order-1' };
     const b = { orderId: 'order-1', events: [], interpretation: 'b', sampleId: 's' };
-    expect(only(fold([b, a])).greatest).toBe(b);
-    expect(only(fold([a, b])).greatest).toBe(b);
+    expect(only(fold([b, a])).latest).toBe(b);
+    expect(only(fold([a, b])).latest).toBe(b);
     const orders = fold([a]);
     expect(observe(orders, sameAsA)).toBe(orders);
   });
@@ -152,7 +152,7 @@ describe('the greatest report', () => {
   test('is any with an event before one without', () => {
     const empty = kit([], { updatedAt: daysAfterStart(9) });
     const reported = kit(['ordered']);
-    expect(only(fold([reported, empty])).greatest).toBe(reported);
+    expect(only(fold([reported, empty])).latest).toBe(reported);
   });
 
   test('wins if two reports of one event differ', () => {

@@ -75,7 +75,7 @@ export function anyOrderOf<T>(items: readonly T[]): fc.Arbitrary<T[]> {
 /** What may arrive of these reports: some lost, some repeated, in any order, and of each order the greatest one. */
 export function deliveriesOf(reports: readonly OrderSnapshot[]): fc.Arbitrary<OrderSnapshot[]> {
   const orderIds = new Set(reports.map(({ orderId }) => orderId));
-  const greatest = [...orderIds].flatMap((id) =>
+  const latest = [...orderIds].flatMap((id) =>
     reports
       .filter(({ orderId }) => orderId === id)
       .toSorted(byGreatness)
@@ -83,7 +83,7 @@ export function deliveriesOf(reports: readonly OrderSnapshot[]): fc.Arbitrary<Or
   );
   return fc
     .array(fc.constantFrom(...reports), { maxLength: 2 * reports.length })
-    .chain((some) => anyOrderOf([...some, ...greatest]));
+    .chain((some) => anyOrderOf([...some, ...latest]));
 }
 
 /** By the highest event id, then the time of the update, then an alarm, then the number of fields, then the text (design: "The order fold"). */

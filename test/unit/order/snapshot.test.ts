@@ -276,7 +276,7 @@ test('of two reports that are equally late the one that says more counts, whiche
     [whole, partial],
     [partial, whole],
   ])
-    expect(reports.reduce<Orders>(observe, [])).toMatchObject([{ greatest: { transaction: { orders: listed } } }]);
+    expect(reports.reduce<Orders>(observe, [])).toMatchObject([{ latest: { transaction: { orders: listed } } }]);
 });
 
 describe('the date that an order is scheduled for', () => {
@@ -289,13 +289,13 @@ describe('the date that an order is scheduled for', () => {
 
   test('stays known if an equal report leaves it out, whichever comes first', () => {
     for (const record of [known(dated, undated), known(undated, dated)])
-      expect(record).toMatchObject({ greatest: { activateBy: '2024-04-01' }, wasScheduled: true });
+      expect(record).toMatchObject({ latest: { activateBy: '2024-04-01' }, wasScheduled: true });
   });
 
   test('that is gone in a later report leaves the order one that was scheduled, whichever comes first', () => {
     for (const record of [known(dated, later), known(later, dated)]) {
       expect(record?.wasScheduled).toBe(true);
-      expect(record?.greatest).not.toHaveProperty('activateBy');
+      expect(record?.latest).not.toHaveProperty('activateBy');
     }
     expect(known(undated)).not.toHaveProperty('wasScheduled');
   });

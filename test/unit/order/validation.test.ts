@@ -16,7 +16,7 @@ const underWay = () => caseOf([kitOf(orderId, pathTo('with_customer'))], { ident
 
 /** A person has decided about the order as it stands. */
 function resolve(chain: Chain, decision: Decision): void {
-  chain.answers = [{ orderId, eventId: lastEventId(currentOrder(chain)), decision }];
+  chain.resolutions = [{ orderId, eventId: lastEventId(currentOrder(chain)), decision }];
 }
 
 type Send = (run: KitOrderRun) => void;
@@ -64,7 +64,7 @@ describe('a decision about a problem', () => {
   test('that stands concerns no other command, and no other order', () => {
     expect(refusal((run) => requireAllowed(run, replacement(run, { orderId })), waiting())).toBeUndefined();
     const both = lost();
-    both.answers = [{ orderId: 'order-2', eventId: 4, decision: 'wait' }];
+    both.resolutions = [{ orderId: 'order-2', eventId: 4, decision: 'wait' }];
     expect(refusal(decide('abandon'), both)).toBeUndefined();
   });
 
@@ -90,7 +90,7 @@ describe('a decision about a problem', () => {
     ];
     expect(refusal(decide('abandon'), other)).toBe('AlreadyResolved wait');
     const moved = waiting();
-    moved.answers = moved.answers.map((answer) => ({ ...answer, eventId: answer.eventId - 1 }));
+    moved.resolutions = moved.resolutions.map((answer) => ({ ...answer, eventId: answer.eventId - 1 }));
     expect(refusal(decide('abandon'), moved)).toBeUndefined();
   });
 });
