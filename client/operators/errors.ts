@@ -28,7 +28,7 @@ export class ManagementKeyRefused extends misconfigured(
   "Check the worker's SERVICE_MANAGEMENT_KEY, and the ids of organisation and team.",
 ) {}
 
-/** There is no rejected event with this id: it was never rejected, or its user was deleted. */
+/** No rejected event has this id: it was never rejected, or its user was deleted. */
 export class RejectedEventNotFound extends notFound('RejectedEventNotFound', 'List the rejected events.') {}
 
 /** The event was already replayed or discarded, or has expired; its content is no longer kept. */
