@@ -39,13 +39,16 @@ export function kitOrderStart(
     name: kitOrderName,
     workflowId: kitOrderId(rootOrderId),
     args: [{ rootOrderId, policy }],
-    typedSearchAttributes: new TypedSearchAttributes([
-      { key: labOrderIdKey, value: namedByUs ? [rootOrderId] : [...new Set([rootOrderId, snapshot.orderId])] },
-      { key: labPhaseKey, value: phaseOf(snapshot.events, snapshot.status) },
-      ...(reference === undefined || reference === rootOrderId ? [] : [{ key: labReferenceKey, value: reference }]),
-      ...ofUser(snapshot.userId),
-      ...ofTransaction(snapshot.transaction?.id),
-    ]),
+    // Worked out when a run is started: most webhooks come to one that runs.
+    get typedSearchAttributes() {
+      return new TypedSearchAttributes([
+        { key: labOrderIdKey, value: namedByUs ? [rootOrderId] : [...new Set([rootOrderId, snapshot.orderId])] },
+        { key: labPhaseKey, value: phaseOf(snapshot.events, snapshot.status) },
+        ...(reference === undefined || reference === rootOrderId ? [] : [{ key: labReferenceKey, value: reference }]),
+        ...ofUser(snapshot.userId),
+        ...ofTransaction(snapshot.transaction?.id),
+      ]);
+    },
     staticSummary: `Lab order ${reference ?? rootOrderId}`,
     staticDetails: 'Follows one lab order, its redraws and its replacements from placement to results.',
   };
