@@ -48,18 +48,10 @@ function nested(path: string, value: unknown): object {
 }
 
 function at(body: unknown, path: string): unknown {
-  return path
-    .split('.')
-    .reduce<unknown>(
-      (inner, step) =>
-        typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>)[step] : undefined,
-      body,
-    );
+  return path.split('.').reduce((inner, step) => (inner as Record<string, unknown> | undefined)?.[step], body);
 }
 
-async function first<T>(items: AsyncIterable<T>): Promise<T | undefined> {
-  return (await all(items))[0];
-}
+const first = async (items: AsyncIterable<unknown>) => (await all(items))[0];
 
 /** `a.{b c}` stands for `a.b a.c`. */
 function pathsOf(names: string): string[] {
@@ -127,8 +119,7 @@ const things: Record<string, [call: Call, answer: (fields: object) => unknown, f
     (fields) => ({ state: 'error', ...fields }),
     {
       text: 'provider redirect_url error_type error provider_mfa.method provider_mfa.hint provider_id',
-      flag: 'connected',
-      part: 'provider_mfa',
+      ...{ flag: 'connected', part: 'provider_mfa' },
     },
   ],
   'an appointment': [
@@ -289,11 +280,8 @@ const things: Record<string, [call: Call, answer: (fields: object) => unknown, f
     ({ management }) => management.webhooks.get(place, 'ep_1'),
     (fields) => ({ id: 'ep_1', ...fields }),
     {
-      text: 'description url',
-      time: 'created_at updated_at',
-      number: 'rate_limit',
-      flag: 'disabled',
-      texts: 'filter_types',
+      ...{ text: 'description url', time: 'created_at updated_at', number: 'rate_limit' },
+      ...{ flag: 'disabled', texts: 'filter_types' },
     },
   ],
   "an endpoint's headers": [
@@ -368,12 +356,8 @@ test.each([
   ['status', 'received', 'collecting_sample'],
   ['origin', 'a_word_of_next_year'],
   [
-    'order_transaction.orders.0.low_level_status',
-    'transit_customer',
-    'requisition_created',
-    'problem_in_transit_lab',
-    'problem_in_transit_customer',
-    'a_word_of_next_year',
+    ...['order_transaction.orders.0.low_level_status', 'transit_customer', 'requisition_created'],
+    ...['problem_in_transit_lab', 'problem_in_transit_customer', 'a_word_of_next_year'],
   ],
   ['state', 'success', 'error', 'pending_provider_mfa', 'a_state_of_next_year'],
 ])('open text is %s: every word of it is kept, of this year and of the next', async (path, ...words) => {
@@ -408,11 +392,7 @@ test.each<[string, Call, body: unknown]>([
   ['no list of lab tests', ({ labTests }) => first(labTests.list()), {}],
   ['a list of providers that is not one', ({ providers }) => providers.list(), { providers: { one: true } }],
   ['connections that are not a list', ({ providers }) => providers.connectionsOf('u'), { providers: { one: true } }],
-  [
-    "an organisation's lab account",
-    ({ management }) => management.labAccounts.setTeams(region, 'a', []),
-    { lab_account: 'a' },
-  ],
+  ["a team's lab account", ({ management }) => management.labAccounts.setTeams(region, 'a', []), { lab_account: 'a' }],
   ["a workout's stream that is not an object", ({ timeseries }) => timeseries.workoutStream('w'), [1, 2]],
 ])('%s is unreadable, and not quoted', async (_what, call, body) => {
   const error = await rejection(readFrom(body, call));

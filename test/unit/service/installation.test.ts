@@ -36,13 +36,19 @@ test('an order that another installation signed belongs to no reference and no c
   );
 });
 
-test.each(['labops:-:ref-1:1', 'labops/:-:ref-1:1', 'labops/a/b:-:ref-1:1', 'labops/Ours:-:ref-1:1', 'ours', '', null])(
-  'a text without the signature of this installation is not its own: %j',
-  (text) => {
-    const ours: Installation = ['ours', 'a'];
-    expect(unsigned(text, ours)).toBeUndefined();
-  },
-);
+test('a text without the signature of this installation is not its own', () => {
+  const ours: Installation = ['ours', 'a'];
+  const others = [
+    'labops:-:ref-1:1',
+    'labops/:-:ref-1:1',
+    'labops/a/b:-:ref-1:1',
+    'labops/Ours:-:ref-1:1',
+    'ours',
+    '',
+    null,
+  ];
+  for (const text of others) expect(unsigned(text, ours), String(text)).toBeUndefined();
+});
 
 test('a name cannot contain what separates the parts of a passthrough', () => {
   for (const name of ['a:b', 'a/b', 'a b', '', 'é', 'x'.repeat(33)]) expect(isInstallationName(name), name).toBe(false);

@@ -85,7 +85,7 @@ test('a sentence, which may be about a person, leaves nothing but its alarm', ()
 });
 
 test.each(['completed.testkit.completed ', ' Completed.Testkit.Completed\n'])(
-  'a status with blanks around it keeps its meaning: %j',
+  'blanks do not hide a status: %j',
   (status) => {
     const order = orderSchema.parse({ id: 'order-1', status: `${status} `, events: [{ id: 1, status }] });
     const clean = 'completed.testkit.completed';

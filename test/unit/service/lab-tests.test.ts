@@ -9,12 +9,8 @@ describe('markers', () => {
   test('are narrowed by the slug of their lab, and by other filters of a deployment', async () => {
     const { labTests, requests } = await serviceWith({ body: { markers: [] } });
     await all(labTests.listMarkers({ labSlug: 'invented-lab' }));
-    await all(
-      labTests.listMarkers(
-        { labIds: [1, 2], name: 'glu', aLaCarteEnabled: false, labAccountId: 'account-1' },
-        { pageSize: 7 },
-      ),
-    );
+    const filter = { labIds: [1, 2], name: 'glu', aLaCarteEnabled: false, labAccountId: 'account-1' };
+    await all(labTests.listMarkers(filter, { pageSize: 7 }));
     expect(requests.map(({ url }) => url)).toEqual([
       '/v3/lab_tests/markers?lab_slug=invented-lab&size=50&page=1',
       '/v3/lab_tests/markers?lab_id=1&lab_id=2&name=glu&a_la_carte_enabled=false&lab_account_id=account-1&size=7&page=1',
@@ -41,17 +37,15 @@ test('lab tests are read by cursor, with what narrows them', async () => {
     return { body: { data: [{ id: isFirst ? 'test-1' : 'test-2' }], next_cursor: isFirst ? 'c 2' : null } };
   });
   const filter = {
-    name: 'met',
-    status: 'active',
-    method: 'testkit',
-    labSlug: 'lab',
-    labAccountId: 'account-1',
-    markerIds: [11, 12],
-    providerIds: ['p 1'],
-    madeBy: 'all',
-    orderKey: 'price',
-    orderDirection: 'asc',
-  } as const;
+    ...({ name: 'met', status: 'active', method: 'testkit', labSlug: 'lab', labAccountId: 'account-1' } as const),
+    ...({
+      markerIds: [11, 12],
+      providerIds: ['p 1'],
+      madeBy: 'all',
+      orderKey: 'price',
+      orderDirection: 'asc',
+    } as const),
+  };
   const read = await all(serviceAt(baseUrl).labTests.list(filter, { pageSize: 1 }));
   expect(read).toEqual([{ id: 'test-1' }, { id: 'test-2' }]);
   const first =

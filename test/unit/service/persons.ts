@@ -20,11 +20,10 @@ export const inventedAddress = {
   access_notes: 'Gate code invented',
 };
 
+const place = { first_line: '1 Nowhere Lane', second_line: null, city: 'Phantomville', state: 'AZ' };
+
 export const home = {
-  first_line: '1 Nowhere Lane',
-  second_line: null,
-  city: 'Phantomville',
-  state: 'AZ',
+  ...place,
   zip_code: '85004-1234',
   unit: '2',
   access_notes: 'Gate code invented',
@@ -73,48 +72,23 @@ export const importRequest: ImportOrderRequest = {
   lab_account_id: 'account-1',
 };
 
-export const proxyAddress = {
-  first_line: '1 Nowhere Lane',
-  second_line: null,
-  city: 'Phantomville',
-  state: 'AZ',
-  zip: 'A1 2BC',
-  country: 'Nowhere',
-  access_notes: 'Gate code invented',
-};
+export const proxyAddress = { ...place, zip: 'A1 2BC', country: 'Nowhere', access_notes: 'Gate code invented' };
 
-export const medicalProxy = {
-  first_name: 'Testperson',
-  last_name: 'Invented',
-  address: proxyAddress,
-  phone_number: '+15550100',
-  email: 'testperson@example.com',
-  household_income: 0,
-  household_size: 2,
-};
+const proxyName = { first_name: 'Testperson', last_name: 'Invented' };
+const proxy = { ...proxyName, address: proxyAddress, phone_number: '+15550100' };
+
+export const medicalProxy = { ...proxy, email: 'testperson@example.com', household_income: 0, household_size: 2 };
 
 const fullPatient = {
-  ...inventedPatient,
-  medical_proxy: medicalProxy,
-  race: 'other',
-  ethnicity: 'non_hispanic',
-  sexual_orientation: 'dont_know',
-  gender_identity: 'female',
-  household_income: 12_000,
-  household_size: 3,
+  ...{ ...inventedPatient, medical_proxy: medicalProxy, household_income: 12_000, household_size: 3 },
+  ...{ race: 'other', ethnicity: 'non_hispanic', sexual_orientation: 'dont_know', gender_identity: 'female' },
 };
 
 const insurance = {
   payor_code: 'INVENTED',
   insurance_id: 'invented-1',
   responsible_relationship: 'Spouse',
-  responsible_details: {
-    first_name: 'Testperson',
-    last_name: 'Invented',
-    address: proxyAddress,
-    phone_number: '+15550100',
-    phone_type: 'Home',
-  },
+  responsible_details: { ...proxy, phone_type: 'Home' },
   diagnosis_codes: ['Z00.0'],
   subjective: 'invented',
   assessment_plan: 'invented',

@@ -1,14 +1,7 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { RequestInvalid } from '../../../service/errors.js';
 import type { ServiceConfig } from '../../../service/http/http.js';
 import { createLabService, type LabService } from '../../../service/lab-service.js';
@@ -16,7 +9,7 @@ import { createLabService, type LabService } from '../../../service/lab-service.
 export interface RecordedRequest {
   method: string | undefined;
   url: string | undefined;
-  headers: IncomingHttpHeaders;
+  headers: IncomingMessage['headers'];
   body: unknown;
 }
 
@@ -109,9 +102,7 @@ export function serviceAt(baseUrl: string, config: Partial<ServiceConfig> = {}):
 /** The error of a rejected promise; fails if it is not rejected. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
-    () => {
-      throw new Error('expected a rejection');
-    },
+    () => expect.unreachable('it was not rejected'),
     (error: unknown) => error,
   );
 }

@@ -4,22 +4,19 @@ import type { LabService } from '../../../service/lab-service.js';
 import { appointmentSchema } from '../../../service/appointment/appointments.js';
 import { readEvent } from '../../../service/webhooks/events.js';
 import { all } from '../../rig/all.js';
-import { answering, readFrom, rejection, serviceAt } from './recording-server.js';
+import { answering, readFrom, rejection, serviceAt, serviceWith } from './recording-server.js';
 
-const inventedKey = 'mk_invented';
 const region = { orgId: 'org-1', environment: 'sandbox', region: 'us' };
 const place = { orgId: 'org-1', teamId: 'team-1', environment: 'sandbox' };
 
-async function ids(list: AsyncIterable<unknown> | Promise<unknown[]>): Promise<unknown[]> {
+async function ids(list: List): Promise<unknown[]> {
   const read = await all((await list) as AsyncIterable<unknown>);
   return read.map((each) => (each as { id?: unknown; user_id?: unknown }).user_id ?? (each as { id: unknown }).id);
 }
 
-const lists: [
-  name: string,
-  list: (service: LabService) => AsyncIterable<unknown> | Promise<unknown[]>,
-  key?: string,
-][] = [
+type List = AsyncIterable<unknown> | Promise<unknown[]>;
+
+const lists: [name: string, list: (service: LabService) => List, key?: string][] = [
   ['users', ({ users }) => users.list(), 'users'],
   ['markers', ({ labTests }) => labTests.listMarkers(), 'markers'],
   ['lab tests', ({ labTests }) => labTests.list(), 'data'],
@@ -33,24 +30,23 @@ const lists: [
 ];
 
 describe.each(lists)('the list of %s', (_name, list, key) => {
-  async function answered(entries: unknown) {
+  async function answered(entries: unknown): Promise<unknown[]> {
     const { baseUrl } = await answering(({ url }) => {
-      const isFirst = !/offset=[1-9]/.test(url ?? '');
-      const page = isFirst ? entries : [];
+      const page = /offset=[1-9]/.test(url ?? '') ? [] : entries;
       return { body: key === undefined ? page : { [key]: page } };
     });
-    return list(serviceAt(baseUrl, { managementKey: inventedKey }));
+    return list(serviceAt(baseUrl, { managementKey: 'mk_invented' })) as Promise<unknown[]>;
   }
 
   test('has the others if one entry is untidy', async () => {
     const untidy = [null, 'text', { id: { a: 1 }, user_id: '' }, { name: 'Invented' }];
     const entries = [{ id: 1, user_id: 1 }, ...untidy, { id: 2, user_id: '2' }];
-    expect((await ids(answered(entries) as Promise<unknown[]>)).map(String)).toEqual(['1', '2']);
+    expect((await ids(answered(entries))).map(String)).toEqual(['1', '2']);
   });
 
   test('is not mistaken for an empty one if no entry can be read, or if it is not a list', async () => {
     for (const entries of [[{ name: 'Invented' }], 'none']) {
-      expect(await rejection(ids(answered(entries) as Promise<unknown[]>))).toBeInstanceOf(AnswerUnreadable);
+      expect(await rejection(ids(answered(entries)))).toBeInstanceOf(AnswerUnreadable);
     }
   });
 });
@@ -81,9 +77,8 @@ describe('pages with an untidy entry', () => {
   test('untidy pages of markers are read to their end', async () => {
     const { baseUrl } = await answering(({ url }) => {
       const page = Number(new URL(url ?? '', 'http://x').searchParams.get('page'));
-      return {
-        body: { markers: [{ id: page * 10 }, page === 1 ? null : { id: page * 10 + 1 }].slice(0, 4 - page), size: 2 },
-      };
+      const markers = [{ id: page * 10 }, page === 1 ? null : { id: page * 10 + 1 }].slice(0, 4 - page);
+      return { body: { markers, size: 2 } };
     });
     expect(await ids(serviceAt(baseUrl).labTests.listMarkers({}, { pageSize: 2 }))).toEqual([10, 20, 21, 30]);
   });
@@ -100,12 +95,10 @@ describe('pages with an untidy entry', () => {
   });
 
   test('untidy pages of users are read without a total, and once if the offset is ignored', async () => {
-    const ignoring = await answering(() => ({ body: { users: [{ user_id: 'a' }, { user_id: 'b' }] } }));
-    expect(await ids(serviceAt(ignoring.baseUrl).users.list({ pageSize: 2 }))).toEqual(['a', 'b']);
-    const pages = [['a', 'b'], ['c'], []];
-    const { baseUrl } = await answering((_request, index) => ({
-      body: { users: (pages[index] ?? []).map((user_id) => ({ user_id })) },
-    }));
+    const ignoring = await serviceWith({ body: { users: [{ user_id: 'a' }, { user_id: 'b' }] } });
+    expect(await ids(ignoring.users.list({ pageSize: 2 }))).toEqual(['a', 'b']);
+    const pages = [[{ user_id: 'a' }, { user_id: 'b' }], [{ user_id: 'c' }], []];
+    const { baseUrl } = await answering((_request, index) => ({ body: { users: pages[index] ?? [] } }));
     expect(await ids(serviceAt(baseUrl).users.list({ pageSize: 2 }))).toEqual(['a', 'b', 'c']);
   });
 

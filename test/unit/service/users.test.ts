@@ -5,14 +5,9 @@ import type { User } from '../../../service/users.js';
 import { all } from '../../rig/all.js';
 import { answering, readFrom, rejection, serviceAt, serviceWith } from './recording-server.js';
 
-const inventedUser = {
-  user_id: 'user-1',
-  client_user_id: 'client 1',
-};
+const inventedUser = { user_id: 'user-1', client_user_id: 'client 1' };
 
-async function collected(users: AsyncIterable<User>): Promise<string[]> {
-  return (await all(users)).map((user) => user.user_id);
-}
+const collected = async (users: AsyncIterable<User>) => (await all(users)).map((user) => user.user_id);
 
 function userPages(total: number, cap: number) {
   return answering(({ url }) => {
@@ -39,7 +34,7 @@ describe('the user list', () => {
 
   // proves 212
   test.each([{}, { total: null }, { total: 'many' }, { total: true }])(
-    'is read until a page is empty if it does not have its length: %j',
+    'ends with an empty page if %j is its length',
     async (counts) => {
       const { baseUrl, requests } = await answering(({ url }) => ({
         body: { users: url?.includes('offset=0&') === true ? [{ user_id: 'user-1' }] : [], ...counts },
@@ -103,13 +98,12 @@ describe('creating a user', () => {
     expect(await users.create(request)).toMatchObject({ created: true, user: { user_id: 'user-1' } });
   });
 
+  const existing = { user_id: 'user-1', created_on: '2023-02-27T12:31:24+00:00' };
+
   // proves 232, 307, I8
   test.each([
-    [
-      'under detail',
-      { detail: { error_type: 'INVALID_REQUEST', user_id: 'user-1', created_on: '2023-02-27T12:31:24+00:00' } },
-    ],
-    ['at the top', { user_id: 'user-1', created_on: '2023-02-27T12:31:24+00:00' }],
+    ['under detail', { detail: { error_type: 'INVALID_REQUEST', ...existing } }],
+    ['at the top', existing],
     ['without a time', { detail: { user_id: 'user-1', created_on: null } }],
   ])('returns the existing user if the conflict names it %s', async (_where, body) => {
     const { baseUrl, requests } = await answering((_request, n) =>

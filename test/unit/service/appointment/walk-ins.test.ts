@@ -5,13 +5,8 @@ import { readFrom, rejection, serviceWith, type Answer } from '../recording-serv
 /* Answers of service centres and about appointments there (docs/internals/lab-service.md, "Service centres"). */
 
 test('coverage is read by laboratory', async () => {
-  const phlebotomy = {
-    is_served: true,
-    providers: [
-      { name: 'one', service_types: ['appointment-ready'] },
-      { name: 'two', tier: ['request'] },
-    ],
-  };
+  const ready = { name: 'one', service_types: ['appointment-ready'] };
+  const phlebotomy = { is_served: true, providers: [ready, { name: 'two', tier: ['request'] }] };
   const centres = { within_radius: 3, radius: '25', appointment_with_brand: true };
   const lab = { lab_id: '27', supported_bill_types: ['client_bill'], patient_service_centers: centres };
   const flat = { lab_id: 28, within_radius: '2', radius: '25' };
@@ -19,22 +14,15 @@ test('coverage is read by laboratory', async () => {
   const read = await readFrom({ zip_code: '85004', phlebotomy, central_labs }, (service) =>
     service.centres.coverage({ zipCode: '85004' }),
   );
-  expect(read.phlebotomy?.providers).toMatchObject([
-    { name: 'one', service_types: ['appointment-ready'] },
-    { service_types: ['request'] },
-  ]);
+  expect(read.phlebotomy?.providers).toMatchObject([ready, { service_types: ['request'] }]);
   expect(read.central_labs).toMatchObject({ one: { lab_id: 27, patient_service_centers: centres }, two: {} });
   expect(read.central_labs?.['flat']).toMatchObject({ patient_service_centers: { within_radius: 2, radius: '25' } });
   expect(read.central_labs).not.toHaveProperty('three');
 });
 
 test('a site that cannot be read hides no other', async () => {
-  const site = (capability: string) => ({
-    site_code: 7,
-    distance: '3',
-    metadata: { name: 'One', hours: null },
-    capabilities: [capability],
-  });
+  const one = { site_code: 7, distance: '3', metadata: { name: 'One', hours: null } };
+  const site = (capability: string) => ({ ...one, capabilities: [capability] });
   const sites = [site('appointment_scheduling_via_brand'), 'no site', site('appointment_scheduling_with_lab')];
   const body = { lab_id: 27, slug: 'one', patient_service_centers: sites };
   const { centres, lab } = await readFrom(body, (service) => service.centres.forOrder('order-1'));

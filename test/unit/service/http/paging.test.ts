@@ -17,21 +17,13 @@ describe('pages with a cursor', () => {
 
   test('end where a service gives a cursor again', async () => {
     let reads = 0;
-    await all(
-      cursorPages(async () => {
-        reads += 1;
-        return { items: [reads], nextCursor: 'same' };
-      }),
-    );
-    expect(reads).toBe(2);
+    const pages = cursorPages(async () => ({ items: [(reads += 1)], nextCursor: 'same' }));
+    expect(await all(pages)).toEqual([1, 2]);
   });
 
   test('are not read before a caller needs them', async () => {
     let reads = 0;
-    const pages = cursorPages(async () => {
-      reads += 1;
-      return { items: [1, 2], nextCursor: String(reads) };
-    });
+    const pages = cursorPages(async () => ({ items: [1, 2], nextCursor: String((reads += 1)) }));
     expect(reads).toBe(0);
     await pages.next();
     await pages.next();
@@ -52,18 +44,15 @@ describe('numbered pages', () => {
     return { pages, read };
   }
 
-  test.each([{}, { total: true }, { cap: 2 }, { cap: 2, total: true }])(
-    'return every item once with %j',
-    async (how) => {
-      const { read } = service(10, how);
-      expect(await all(numberedPages(read(5), 5, String))).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    },
-  );
-
-  test('need no further page if the service returns the total', async () => {
-    const { read, pages } = service(10, { total: true });
-    await all(numberedPages(read(5), 5, String));
-    expect(pages).toEqual([1, 2]);
+  test.each([
+    [{}, [1, 2, 3]],
+    [{ total: true }, [1, 2]],
+    [{ cap: 2 }, [1, 2, 3, 4, 5, 6]],
+    [{ cap: 2, total: true }, [1, 2, 3, 4, 5]],
+  ])('return every item once with %j, by the pages %j: no further one if there is a total', async (how, asked) => {
+    const { read, pages } = service(10, how);
+    expect(await all(numberedPages(read(5), 5, String))).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(pages).toEqual(asked);
   });
 
   test('are not read before a caller needs them', async () => {

@@ -2,12 +2,7 @@ import { expect, test } from 'vitest';
 import { answering, serviceAt, serviceWith, type Answer } from '../recording-server.js';
 
 test('providers and connections keep unknown fields, and lose only those of the wrong type', async () => {
-  const provider = {
-    name: 'Invented',
-    slug: 'invented_watch',
-    auth_type: 'of_next_year',
-    supported_resources: ['sleep'],
-  };
+  const provider = { name: 'Invented', slug: 'invented_watch', auth_type: 'new', supported_resources: ['sleep'] };
   const broken = { slug: 'invented_watch', status: 'error', error_details: { error_type: 'new', errored_at: null } };
   const { baseUrl, requests } = await answering(({ url }) => {
     if (url?.startsWith('/v2/providers')) return { body: [provider, { name: 'Nameless' }, { ...provider, logo: [] }] };

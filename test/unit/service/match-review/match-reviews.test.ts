@@ -32,10 +32,8 @@ test('the list is read by cursor, without what cannot be read, by the filters of
   expect(found.map(({ id }) => id)).toEqual(['result-1', 'result-2']);
   expect(found[0]).toMatchObject({ candidate_groups: [{ candidates: [{ extra: 1 }] }], extra: true });
   const query = 'decision_code=match_demo&created_at_start=2024-03-01&limit=50';
-  expect(requests.map(({ url }) => url)).toEqual([
-    `/v3/unmatched_result?${query}`,
-    `/v3/unmatched_result?${query}&next_cursor=c1`,
-  ]);
+  const asked = requests.map(({ url }) => url?.replace('/v3/unmatched_result?', ''));
+  expect(asked).toEqual([query, `${query}&next_cursor=c1`]);
 });
 
 test('a decision is sent as the service takes it: an acceptance answers with an order, everything else with the result', async () => {
@@ -43,9 +41,8 @@ test('a decision is sent as the service takes it: an acceptance answers with an 
     body: url?.endsWith('/accept') ? { id: 'order-2', origin: 'recreation', parent_id: 'order-1' } : item,
   }));
   const { matchReviews } = serviceAt(baseUrl);
-  expect(await matchReviews.accept('result-1', { order_id: 'order-1', note: 'called' })).toMatchObject({
-    id: 'order-2',
-  });
+  const order = await matchReviews.accept('result-1', { order_id: 'order-1', note: 'called' });
+  expect(order).toMatchObject({ id: 'order-2' });
   await matchReviews.accept('result-1');
   expect(await matchReviews.resolve('result-1', { action: 'unsure' })).toMatchObject({ id: 'result-1' });
   expect(requests.map(({ url, body }) => [url, body])).toEqual([
@@ -74,7 +71,7 @@ test('what enters a history names nobody, has no sentence in the place of a word
 });
 
 test.each([{}, { user_id: 'user-1', client_user_id: 'client-1' }])(
-  'a webhook is a stub, with a user in its envelope or without: %j',
+  'a webhook is a stub, with the user %j',
   (envelope) => {
     const { id, status } = item;
     const event = { event_type: 'labtest.match_review.created', team_id: 'team-1', data: { id, status }, ...envelope };

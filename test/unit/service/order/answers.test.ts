@@ -5,15 +5,15 @@ const choices = [
   { id: 1, code: 'AM', value: 'Morning' },
   { id: 2, code: 'PM', value: 'Evening' },
 ];
-const asking = (question: object) => [
-  { id: 14, aoe: { questions: [{ id: 5, required: true, answers: [], ...question }] } },
-];
+const asking = (more: object) => [{ id: 14, aoe: { questions: [{ id: 5, required: true, answers: [], ...more }] } }];
 const given = (answer: string, more: object = {}) => [{ marker_id: 14, question_id: 5, answer, ...more }];
-const rulesFor = (question: object, ...answer: string[]) =>
-  answerFaults(
+const rulesFor = (question: object, ...answers: string[]) => {
+  const faults = answerFaults(
     asking(question),
-    answer.flatMap((text) => given(text)),
-  ).map(({ field, message }) => `${field} ${message}`);
+    answers.flatMap((text) => given(text)),
+  );
+  return faults.map(({ field, message }) => `${field} ${message}`);
+};
 
 test.each<[object, ...string[]]>([
   [{ type: 'choice', answers: choices }, 'AM'],

@@ -48,51 +48,52 @@ describe('signing', () => {
   test('signs the bytes unchanged, even if they are not text', () => {
     const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x80]);
     const headers = headersOf(sign({ ...published, body: bytes }));
-    expect(verify(headers, bytes, [published.secret], now).ok).toBe(true);
-    const decoded = Buffer.from(bytes.toString('utf8'));
-    expect(verify(headers, decoded, [published.secret], now)).toEqual({ ok: false, reason: 'signature_mismatch' });
+    const of = (signed: Buffer) => verify(headers, signed, [published.secret], now);
+    expect(of(bytes).ok).toBe(true);
+    expect(of(Buffer.from(bytes.toString('utf8')))).toEqual({ ok: false, reason: 'signature_mismatch' });
   });
 });
 
 describe('verifying', () => {
   const mismatch = { ok: false, reason: 'signature_mismatch' };
   const missing = { ok: false, reason: 'headers_missing' };
-  const check = (headers: Parameters<typeof verify>[0], bytes: Uint8Array = body, secrets = [published.secret]) =>
+  const accepted = { ok: true, id: published.id };
+  const check = (headers: WebhookHeaders, bytes: Uint8Array = body, secrets = [published.secret]) =>
     verify(headers, bytes, secrets, now);
 
   test.each(['webhook', 'svix', 'Webhook', 'SVIX'])('reads %s-* headers', (prefix) => {
-    expect(check(headersOf(publishedSignature, prefix))).toEqual({ ok: true, id: published.id });
+    expect(check(headersOf(publishedSignature, prefix))).toEqual(accepted);
   });
 
   test('accepts a secret without its prefix', () => {
     const bare = published.secret.slice('whsec_'.length);
-    expect(verify(headersOf(publishedSignature), body, [bare], now).ok).toBe(true);
+    expect(check(headersOf(publishedSignature), body, [bare])).toEqual(accepted);
   });
+
+  const otherSignature = sign({ ...published, secret: otherSecret });
 
   // proves 239, 304
-  test('accepts either of two secrets while they are rotated', () => {
-    const rotating = [otherSecret, published.secret];
-    expect(verify(headersOf(publishedSignature), body, rotating, now).ok).toBe(true);
-    expect(verify(headersOf(sign({ ...published, secret: otherSecret })), body, rotating, now).ok).toBe(true);
-  });
+  test.each([publishedSignature, otherSignature])(
+    'accepts either of two secrets while they are rotated',
+    (signature) => {
+      expect(check(headersOf(signature), body, [otherSecret, published.secret])).toEqual(accepted);
+    },
+  );
 
   test.each([
-    ['in one header', `v1,AAAA v1a,asymmetric ${sign({ ...published, secret: otherSecret })} ${publishedSignature}`],
-    [
-      'in a header that came twice, joined by Node',
-      `${sign({ ...published, secret: otherSecret })}, ${publishedSignature}`,
-    ],
+    ['in one header', `v1,AAAA v1a,asymmetric ${otherSignature} ${publishedSignature}`],
+    ['in a header that came twice, joined by Node', `${otherSignature}, ${publishedSignature}`],
   ])('accepts several signatures %s if one of them matches', (_how, signatures) => {
-    expect(verify(headersOf(signatures), body, [published.secret], now).ok).toBe(true);
+    expect(check(headersOf(signatures))).toEqual(accepted);
   });
 
   test('accepts headers that are arrays', () => {
-    const headers = {
+    const headers: WebhookHeaders = {
       'webhook-id': [published.id],
       'webhook-timestamp': [String(published.timestampSeconds)],
-      'webhook-signature': [sign({ ...published, secret: otherSecret }), publishedSignature],
+      'webhook-signature': [otherSignature, publishedSignature],
     };
-    expect(verify(headers, body, [published.secret], now).ok).toBe(true);
+    expect(check(headers)).toEqual(accepted);
   });
 
   test('accepts every signature of its own, whatever the base64 looks like', () => {
@@ -100,7 +101,7 @@ describe('verifying', () => {
       fc.property(fc.uint8Array({ maxLength: 64 }), fc.stringMatching(/^[\w-]{1,40}$/), (bytes, id) => {
         const signature = sign({ ...published, id, body: bytes });
         const headers = { ...headersOf(signature), 'webhook-id': id };
-        expect(verify(headers, bytes, [published.secret], now)).toEqual({ ok: true, id });
+        expect(check(headers, bytes)).toEqual({ ok: true, id });
       }),
       { numRuns: 3000 }, // one digest in 400 begins with v and a digit, like a version
     );
@@ -122,22 +123,18 @@ describe('verifying', () => {
     ['5 minutes and a second ago', -toleranceSeconds - 1, false],
     ['5 minutes ahead', toleranceSeconds, true],
     ['5 minutes and a second ahead', toleranceSeconds + 1, false],
-  ])('accepts or refuses a timestamp %s', (_when, offset, accepted) => {
+  ])('accepts or refuses a timestamp %s', (_when, offset, isAccepted) => {
     const timestampSeconds = published.timestampSeconds + offset;
     const headers = headersOf(sign({ ...published, timestampSeconds }), 'webhook', String(timestampSeconds));
-    const verified = verify(headers, body, [published.secret], now);
-    expect(verified).toEqual(accepted ? { ok: true, id: published.id } : { ok: false, reason: 'timestamp_stale' });
+    expect(check(headers)).toEqual(isAccepted ? accepted : { ok: false, reason: 'timestamp_stale' });
   });
 
-  test.each(['', 'yesterday', '1614265330.5', '-1614265330', '1e9', '0x60', '٣'])(
-    'refuses the timestamp %j',
-    (given) => {
-      const hmac = createHmac('sha256', parseSecret(published.secret));
-      const signature = `v1,${hmac.update(`${published.id}.${given}.${published.body}`).digest('base64')}`;
-      const verified = verify(headersOf(signature, 'webhook', given), body, [published.secret], now);
-      expect(verified).toEqual({ ok: false, reason: given === '' ? 'headers_missing' : 'timestamp_unreadable' });
-    },
-  );
+  test.each(['', 'yesterday', '1614265330.5', '-1614265330', '1e9', '0x60', '٣'])('refuses the time %j', (given) => {
+    const hmac = createHmac('sha256', parseSecret(published.secret));
+    const signature = `v1,${hmac.update(`${published.id}.${given}.${published.body}`).digest('base64')}`;
+    const reason = given === '' ? 'headers_missing' : 'timestamp_unreadable';
+    expect(check(headersOf(signature, 'webhook', given))).toEqual({ ok: false, reason });
+  });
 
   test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('refuses a message without %s', (name) => {
     const headers = { ...headersOf(publishedSignature), [name]: undefined };
@@ -149,12 +146,10 @@ describe('verifying', () => {
     expect(check({ 'svix-id': id, ...rest })).toEqual(missing);
   });
 
-  test.each(['', 'v1', 'v1,', 'v1,AAAA', 'v2,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=', 'g0hM9SsE'])(
-    'refuses the signature header %j',
-    (signature) => {
-      expect(verify(headersOf(signature), body, [published.secret], now).ok).toBe(false);
-    },
-  );
+  const versionTwo = publishedSignature.replace('v1', 'v2');
+  test.each(['', 'v1', 'v1,', 'v1,AAAA', versionTwo, 'g0hM9SsE'])('refuses the signature header %j', (signature) => {
+    expect(check(headersOf(signature)).ok).toBe(false);
+  });
 
   test('refuses everything if there are no secrets', () => {
     expect(check(headersOf(publishedSignature), body, []).ok).toBe(false);
@@ -192,12 +187,10 @@ describe('reading a secret', () => {
     expect(() => parseSecret(secret)).not.toThrow(secret);
   });
 
-  test.each(['v1', ' v1 ', `v1,${published.secret}`, `v1=${published.secret}`, `v1 ${published.secret}`])(
-    'says of %j that v1 is not part of a secret',
-    (secret) => {
-      expect(() => parseSecret(secret)).toThrow(/begins with v1, which is the version of a signature/);
-    },
-  );
+  const behind = [',', '=', ' '].map((by) => `v1${by}${published.secret}`);
+  test.each(['v1', ' v1 ', ...behind])('says of %j that v1 is not part of a secret', (secret) => {
+    expect(() => parseSecret(secret)).toThrow(/begins with v1, which is the version of a signature/);
+  });
 
   test('accepts a key that begins with the letters v1', () => {
     expect(parseSecret(`v1${'A'.repeat(22)}`)).toHaveLength(18);
