@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { asFailures, failureOf, type RefusedAs } from '../../../activities/failures.js';
 import {
   AnswerLost,
@@ -57,8 +57,9 @@ const table: [name: string, error: ServiceError, type: string, retried: Retry, r
   ['no connection', new ServiceUnreachable(call, 'no connection'), 'ServiceUnreachable', bySchedule, bySchedule],
 ];
 
-describe('a failed call of the service', () => {
-  test.each(table)('%s is the failure that the table names', (_name, error, type, retried, retriedInCreation) => {
+test.each(table)(
+  'a failed call of the service, %s, is the failure that the table names',
+  (_name, error, type, retried, retriedInCreation) => {
     const { nonRetryable, nextRetryDelay, ...failure } = failureOf(error, 'OrderRefused');
     expect({ nonRetryable, nextRetryDelay }).toEqual(retried);
     expect(failure).toMatchObject({ type, cause: error });
@@ -67,75 +68,52 @@ describe('a failed call of the service', () => {
     const unknown =
       error instanceof NotFound ? ': the service does not know the user, the lab test or another id in the order' : '';
     expect(inCreation.message).toBe(`${error.message}${unknown}`);
-  });
+    // A refusal of the request itself has the type that the caller asked for.
+    for (const refusedAs of ['RegistrationRefused', 'CancelRefused', 'ServiceRefused'] as const)
+      expect(failureOf(error, refusedAs).type).toBe(type === 'OrderRefused' ? refusedAs : type);
+  },
+);
 
-  test.each<RefusedAs>(['RegistrationRefused', 'CancelRefused', 'OrderRefused', 'ServiceRefused'])(
-    'is %s only if the caller asked for that and the request itself was refused',
-    (refusedAs) => {
-      for (const [name, error, type] of table) {
-        const expected = type === 'OrderRefused' ? refusedAs : type;
-        expect(failureOf(error, refusedAs).type, name).toBe(expected);
-      }
-    },
-  );
-});
+const absences = ['404 page not found', 'default backend - 404', 'no Route matched with those values', 'Not Found'];
+const unknown = ['Lab test', 'Lab account', 'LabTest', 'Physician'].map((what) => `${what} not found`);
 
 test.each<[RefusedAs, number | undefined, string]>([
   ['OrderRefused', creationSettling, 'AnswerUnreadable'],
   ['LinkRefused', 0, 'AnswerUnreadable'],
   ['LinkRefused', undefined, 'LinkRefused'],
   ['CancelRefused', undefined, 'CancelRefused'],
-])(
-  'a 404 without a sentence, as a proxy answers it, refuses no creation for good: %s, %s',
-  (refusedAs, settling, type) => {
-    const failure = failureOf(new NotFound(refused(404), { fields: [] }), refusedAs, settling);
-    expect(failure).toMatchObject({ type, nonRetryable: type === refusedAs });
-  },
-);
+])('a 404 of a proxy refuses no creation for good, the service’s own does: %s, %s', (refusedAs, settling, type) => {
+  const refusedWith = (sentence?: string) =>
+    failureOf(
+      new NotFound(refused(404), { fields: [], ...(sentence !== undefined && { sentence }) }),
+      refusedAs,
+      settling,
+    );
+  for (const sentence of [undefined, ...absences, 'The requested URL was not found on this server.'])
+    expect(refusedWith(sentence), sentence).toMatchObject({ type, nonRetryable: type === refusedAs });
+  const users = ['User does not exist on this team', 'You have scheduled this user for deletion.'];
+  for (const sentence of [...users, ...unknown, 'Unknown provider', 'Not found'])
+    expect(refusedWith(sentence), sentence).toMatchObject({ type: refusedAs, nonRetryable: true });
+});
 
-test.each<[RefusedAs, number]>([
-  ['OrderRefused', creationSettling],
-  ['LinkRefused', 0],
-])(
-  'a 404 with the sentence of a proxy refuses no creation for good, the service’s own does: %s',
-  (refusedAs, settling) => {
-    const refusedWith = (reason: string) =>
-      failureOf(new NotFound(refused(404), { sentence: reason, fields: [] }), refusedAs, settling);
-    const proxies = ['404 page not found', 'default backend - 404', 'no Route matched with those values', 'Not Found'];
-    for (const reason of [...proxies, 'The requested URL was not found on this server.']) {
-      expect(refusedWith(reason), reason).toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
-    }
-    const unknown = ['User does not exist on this team', 'Unknown provider', 'Not found'];
-    const missing = ['Lab test', 'Lab account', 'LabTest', 'Physician'].map((what) => `${what} not found`);
-    for (const reason of [...unknown, ...missing, 'You have scheduled this user for deletion.']) {
-      expect(refusedWith(reason), reason).toMatchObject({ type: refusedAs, nonRetryable: true });
-    }
-  },
-);
+const rules = ['a', 'b'].map((field) => ({ field, message: 'is missing' }));
+const unreadable = new AnswerUnreadable({ ...call, status: 200 }, 'is not JSON');
+const said = { sentence: 'Order refused', fields: [{ field: 'patient_details.dob', message: 'is not a date' }] };
 
-describe('a failure’s first detail', () => {
-  const detailsOf = (error: ServiceError) => failureOf(error, 'OrderRefused').details;
-
-  test('has the status, the service’s sentence and the fields that it refused, without the rule’s own name', () => {
-    expect(detailsOf(new ServiceRefused(refused(422), refusal))).toEqual([
-      { status: 422, sentence: 'Order refused', fields: [{ field: 'patient_details.dob', message: 'is not a date' }] },
-    ]);
-    expect(detailsOf(new NotFound(refused(404), { fields: [] }))).toEqual([{ status: 404, fields: [] }]);
-  });
-
-  test('names our own rules that were broken, and no status: nothing was sent', () => {
-    const rules = ['a', 'b'].map((field) => ({ field, message: 'is missing' }));
-    expect(detailsOf(new RequestInvalid(call, rules))).toEqual([{ fields: rules }]);
-  });
-
-  test('has the status if the service answered, and always a list of fields', () => {
-    expect(detailsOf(away(503))).toEqual([{ status: 503, fields: [], sentence: 'Order refused' }]);
-    const silent = new ServiceUnavailable(refused(503), { fields: [] }, undefined);
-    expect(detailsOf(silent)).toEqual([{ status: 503, fields: [] }]);
-    const unreadable = new AnswerUnreadable({ ...call, status: 200 }, 'is not JSON');
-    expect(detailsOf(unreadable)).toEqual([{ status: 200, fields: [] }]);
-    expect(detailsOf(new AnswerLost(call, 'was not answered'))).toEqual([{ fields: [] }]);
-  });
+test.each<[string, ServiceError, object]>([
+  [
+    'sentence and fields, without the rule’s own name',
+    new ServiceRefused(refused(422), refusal),
+    { status: 422, ...said },
+  ],
+  ['status', new NotFound(refused(404), { fields: [] }), { status: 404, fields: [] }],
+  ['broken rules of ours, and no status: nothing was sent', new RequestInvalid(call, rules), { fields: rules }],
+  ['sentence of an outage', away(503), { status: 503, fields: [], sentence: 'Order refused' }],
+  ['status of an outage', new ServiceUnavailable(refused(503), { fields: [] }, undefined), { status: 503, fields: [] }],
+  ['status of an unreadable answer', unreadable, { status: 200, fields: [] }],
+  ['empty list of fields of a lost one', new AnswerLost(call, 'was not answered'), { fields: [] }],
+])('a failure’s only detail has the %s', (_what, error, details) => {
+  expect(failureOf(error, 'OrderRefused').details).toEqual([details]);
 });
 
 test('the service’s sentences are in the details only: not in the message, its cause or a stack', () => {

@@ -38,9 +38,3 @@ test('a policy of a later release waits for a worker that knows it', async () =>
   const policy = { ...resolvePolicy('order'), version: resolvePolicy('order').version + 1, unknown: 1 };
   expect(await failureOf({ of: 'order', policy })).toMatchObject({ type: 'PolicyTooNew', nonRetryable: false });
 });
-
-test('so does one that a later release wrote as the base of a change: its settings would be lost', async () => {
-  const base = { ...resolvePolicy('order'), version: resolvePolicy('order').version + 1, unheard: 1 };
-  const change = { of: 'order', policy: { onLost: 'fail' }, base } as const;
-  expect(await failureOf(change)).toMatchObject({ type: 'PolicyTooNew', nonRetryable: false });
-});

@@ -67,8 +67,7 @@ describe('a workout’s stream', () => {
   test('is fetched again for a notice that comes meanwhile, and not for one that names nobody', async () => {
     const life = await followed({ fetchStream: silent }).start(input);
     for (const notice of [input, undefined, { userId: 7 }]) await life.signal('streamNoticed', notice);
-    life.answers['fetchStream'] = { outcome: 'stored', moments: 3 };
-    await life.settle();
+    await life.given({ fetchStream: { outcome: 'stored', moments: 3 } });
     expect(life.calls).toEqual(['0h fetchStream', '0h fetchStream']);
     expect(life.run.end).toMatchObject({ kind: 'completed', result: { workoutId, outcome: 'stored', moments: 3 } });
   });

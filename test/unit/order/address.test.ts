@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot, TransactionOrder } from '../../../service/order/snapshot.js';
+import { present } from '../../../protocol/canonical-json.js';
 import { isAddressable, kitOrderId, placeKitOrderId, referencePattern } from '../../../protocol/ids.js';
 import { readPassthrough, rootOf, writePassthrough } from '../../../protocol/order/root-order.js';
 import { daysAfterStart, transactionOf } from './histories.js';
@@ -19,47 +20,41 @@ function listedAs(text: string): TransactionOrder {
     parentId,
     day,
   } = /^(?<id>[^ ,]+)( (?<origin>\w+))?(, parent (?<parentId>[^ ,]+))?(, day (?<day>\d))?$/.exec(text)?.groups ?? {};
-  return {
-    id,
-    ...(origin !== undefined && { origin }),
-    ...(parentId !== undefined && { parentId }),
-    ...(day !== undefined && { createdAt: daysAfterStart(Number(day)) }),
-  };
+  return { id, ...present({ origin, parentId, createdAt: day && daysAfterStart(Number(day)) }) };
 }
 const listing = (...orders: string[]) => transactionOf(...orders.map(listedAs));
-const inTransaction = (orderId: string, ...orders: string[]) => order(orderId, { transaction: listing(...orders) });
+/** An order that says so of itself, in a transaction that says so of all. */
+function inTransaction(own: string, ...orders: string[]): OrderSnapshot {
+  const { id, ...fields } = listedAs(own);
+  return order(id, { ...fields, transaction: listing(...orders) });
+}
 
 describe('the root of a chain is', () => {
   const passthrough = 'labops:-:ref:1';
   const copied = { passthrough, transaction: listing('a initial', 'b') };
   const named = { passthrough: 'labops:root-1:ref:2', parentId: 'a', origin: 'redraw' };
-  const own = (day: number, more: object = {}) => ({ createdAt: daysAfterStart(day), ...more });
 
   test.each<[string, OrderSnapshot, string]>([
     ['the one that our own passthrough names', order('b', { ...named, transaction: listing('a initial') }), 'root-1'],
     ['the order itself, if our own passthrough names none', order('b', { passthrough }), 'b'],
-    [
-      'the order itself then, whichever order is initial',
-      order('b', { passthrough, transaction: listing('a initial') }),
-      'b',
-    ],
+    ['the order itself then, whichever order is initial', order('b', copied), 'b'],
     ['the order itself then, also if its parent is itself', order('b', { ...copied, parentId: 'b' }), 'b'],
     ['not a redraw with a copy of its parent’s passthrough', order('b', { ...copied, origin: 'redraw' }), 'a'],
     ['not a recreation with a copy', order('b', { ...copied, origin: 'recreation' }), 'a'],
     ['not an order that has a parent with a copy', order('b', { ...copied, parentId: 'a' }), 'a'],
     ['the earliest of several initial ones', inTransaction('a', 'a initial, day 2', 'b initial, day 1'), 'b'],
     ['the parent, though the transaction does not list it', inTransaction('b', 'b, parent a'), 'a'],
-    ['the own parent, too', order('b', { parentId: 'a', transaction: listing('b') }), 'a'],
-    ['the own parent before another', order('b', { parentId: 'c', transaction: listing('a') }), 'c'],
+    ['the own parent, too', inTransaction('b, parent a', 'b'), 'a'],
+    ['the own parent before another', inTransaction('b, parent c', 'a'), 'c'],
     ['the smallest id of several as early', inTransaction('y', 'y', 'x'), 'x'],
     ['the parent, if there is no transaction', order('b', { parentId: 'a' }), 'a'],
-    ['the parent, if the transaction is empty', order('b', { parentId: 'a', transaction: listing() }), 'a'],
+    ['the parent, if the transaction is empty', inTransaction('b, parent a'), 'a'],
     ['at last the order itself', order('a'), 'a'],
-    ['the order itself, if the transaction is empty', order('a', { transaction: listing() }), 'a'],
+    ['the order itself, if the transaction is empty', inTransaction('a'), 'a'],
     ['the order itself, if it is its own parent', order('a', { parentId: 'a' }), 'a'],
-    ['another, though the order is earlier', order('a', { ...own(2), transaction: listing('z, day 1') }), 'z'],
-    ['the order by its own time', order('a', { ...own(0), transaction: listing('z, day 1') }), 'a'],
-    ['the order, if it has no time: it is older than all', order('a', { transaction: listing('z, day 1') }), 'a'],
+    ['another, though the order is earlier', inTransaction('a, day 2', 'z, day 1'), 'z'],
+    ['the order by its own time', inTransaction('a, day 0', 'z, day 1'), 'a'],
+    ['the order, if it has no time: it is older than all', inTransaction('a', 'z, day 1'), 'a'],
     ['one without a time, wherever it is listed', inTransaction('z', 'z, day 1', 'a'), 'a'],
     ['even one whose id is not a UUID', inTransaction('b', `${noUuid} initial`, 'b'), noUuid],
     ['even a parent whose id is not a UUID', order('b', { parentId: noUuid }), noUuid],
@@ -67,19 +62,11 @@ describe('the root of a chain is', () => {
     ['itself then, whichever order is initial', inTransaction('a/b', 'c/d initial'), 'a/b'],
     [
       'what the transaction lists, not what the order says',
-      order('b', { ...own(0, { origin: 'initial' }), transaction: listing('a, day 1', 'b, day 2') }),
+      inTransaction('b initial, day 0', 'a, day 1', 'b, day 2'),
       'a',
     ],
-    [
-      'the same for an order that lists only the other',
-      order('a', { ...own(1, { origin: 'initial' }), transaction: listing('b redraw, day 0') }),
-      'a',
-    ],
-    [
-      'the same for that other, which lists only the first',
-      order('b', { ...own(0, { origin: 'redraw' }), transaction: listing('a initial, day 1') }),
-      'a',
-    ],
+    ['the same for an order that lists only the other', inTransaction('a initial, day 1', 'b redraw, day 0'), 'a'],
+    ['the same for that other, which lists only the first', inTransaction('b redraw, day 0', 'a initial, day 1'), 'a'],
   ])('%s', (_what, snapshot, root) => {
     expect(rootOf(snapshot)).toBe(root);
   });

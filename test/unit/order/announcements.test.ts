@@ -26,6 +26,13 @@ function announce(reports: readonly OrderSnapshot[], chain = caseOf([])): Chain 
   return chain;
 }
 
+/** A later run of an order, of which an earlier one has announced this. */
+function resumed(report: OrderSnapshot): Chain {
+  const chain = caseOf([report]);
+  for (const order of ordersOf(chain)) markAnnounced(chain, order);
+  return chain;
+}
+
 /** Every event of these statuses reported as it happens. */
 function eachStep(statuses: readonly string[], more: Partial<OrderSnapshot> = {}): OrderSnapshot[] {
   return statuses.map((_, index) => kitOf('order-1', statuses.slice(0, index + 1), more));
@@ -125,9 +132,8 @@ describe('the product is notified of', () => {
   test('each event with results, but of no partial ones after them', () => {
     const partial = 'sample_with_lab.testkit.partial_results';
     const chain = announce([kitOf('order-1', happyPath), kitOf('order-1', [...happyPath, 'completed', partial])]);
-    expect(announced(chain)).toEqual([
-      ...['order-1/10/result', 'order-1/10/phase_changed', 'order-1/11/result', 'order-1/12/phase_changed'],
-    ]);
+    const expected = ['10/result', '10/phase_changed', '11/result', '12/phase_changed'];
+    expect(announced(chain)).toEqual(expected.map((id) => `order-1/${id}`));
   });
 
   test('a correction has the id of the results, even if something unknown came after them', () => {
@@ -137,18 +143,10 @@ describe('the product is notified of', () => {
   });
 
   test('an event with the id 0, even for an order that was reported without any', () => {
-    const events = [{ id: 0, at: daysAfterStart(0), status: 'received.testkit.ordered' }];
-    expect(
-      announced(
-        announce([
-          { orderId: 'order-1', events: [] },
-          { orderId: 'order-1', events },
-        ]),
-      ),
-    ).toEqual(['order-1/0/phase_changed']);
-    const resumed = caseOf([{ orderId: 'order-1', events: [] }]);
-    for (const order of ordersOf(resumed)) markAnnounced(resumed, order);
-    expect(announced(announce([{ orderId: 'order-1', events }], resumed))).toEqual(['order-1/0/phase_changed']);
+    const bare = { orderId: 'order-1', events: [] };
+    const first = { ...bare, events: [{ id: 0, at: daysAfterStart(0), status: 'received.testkit.ordered' }] };
+    for (const chain of [announce([bare, first]), announce([first], resumed(bare))])
+      expect(announced(chain)).toEqual(['order-1/0/phase_changed']);
   });
 
   test.each(['cancelled', 'do_not_process'])('a cancellation by %s, with its status', (status) => {
@@ -204,13 +202,11 @@ describe('the product is notified of', () => {
   test('what partial results come to mean, but not beside the results themselves', () => {
     const statuses = ['received.walk_in_test.ordered', 'sample_with_lab.walk_in_test.partial_results'];
     const report = (interpretation: string, more: Partial<OrderSnapshot> = {}) =>
-      kitOf('order-1', statuses, {
-        interpretation,
-        updatedAt: daysAfterStart(more.status === undefined ? 2 : 3),
-        ...more,
-      });
-    const chain = announce([kitOf('order-1', statuses, { interpretation: 'normal' }), report('abnormal')]);
-    announce([report('critical', { status: 'completed' })], chain);
+      kitOf('order-1', statuses, { interpretation, ...more });
+    const later = report('abnormal', { updatedAt: daysAfterStart(2) });
+    const ended = report('critical', { updatedAt: daysAfterStart(3), status: 'completed' });
+    const chain = announce([report('normal'), later]);
+    announce([ended], chain);
     expect(announcedBy(chain).filter(({ type }) => type !== 'phase_changed')).toMatchObject([
       { id: 'order-1/2/partial_results', data: { interpretation: 'normal' } },
       { type: 'partial_results', data: { interpretation: 'abnormal' } },
@@ -219,8 +215,7 @@ describe('the product is notified of', () => {
   });
 
   test('nothing that an earlier run has announced, and of all that is new since', () => {
-    const chain = caseOf([kitOf('order-1', happyPath)]);
-    for (const order of ordersOf(chain)) markAnnounced(chain, order);
+    const chain = resumed(kitOf('order-1', happyPath));
     announceNews(chain);
     expect(announced(chain)).toEqual([]);
     announce([kitOf('order-1', [...happyPath, 'corrected'])], chain);
@@ -308,9 +303,8 @@ describe('an end that only the order’s own status reports', () => {
   });
 
   test('is not notified again by a later run', () => {
-    const resumed = caseOf([byStatus('cancelled')]);
-    for (const order of ordersOf(resumed)) markAnnounced(resumed, order);
-    expect(announced(announce([kitOf('order-1', [...shipped, 'cancelled'])], resumed))).toEqual([]);
+    const chain = resumed(byStatus('cancelled'));
+    expect(announced(announce([kitOf('order-1', [...shipped, 'cancelled'])], chain))).toEqual([]);
   });
 });
 

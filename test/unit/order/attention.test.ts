@@ -42,22 +42,21 @@ describe('attention', () => {
   });
 
   const atLab = pathTo('delivered_to_lab');
-  const results = 'order-1/9.results_overdue';
-  test('stays while its deadline stands, and is cleared when the order moves', () => {
-    const chain = chainAt(...atLab);
-    ask(chain, 'results_overdue', results);
-    expect(leftAfter(chain, ...atLab)).toEqual([results]);
-    expect(leftAfter(chain, ...atLab, 'sample_with_lab.testkit.partial_results')).toEqual([results]);
-    expect(leftAfter(chain, ...atLab, 'sample_with_lab.testkit.partial_results', 'completed')).toEqual([]);
-  });
-
-  test('for the time to return ends when the kit is sent back, and is raised again if it comes back', () => {
-    const back = [...pathTo('testkit_registered'), 'transit_lab', 'with_customer'];
-    const chain = chainAt(...pathTo('testkit_registered'));
-    ask(chain, 'return_overdue', 'order-1/5.return_overdue');
-    expect(leftAfter(chain, ...back)).toEqual([]);
-    ask(chain, 'return_overdue', 'order-1/8.return_overdue');
-    expect(leftAfter(chain, ...back)).toEqual(['order-1/8.return_overdue']);
+  const partial = [...atLab, 'sample_with_lab.testkit.partial_results'];
+  const completed = [...partial, 'completed'];
+  const registered = pathTo('testkit_registered');
+  const back = [...registered, 'transit_lab', 'with_customer'];
+  test.each<[what: string, key: string, reason: AttentionReason, at: string[], then: string[], stays: boolean]>([
+    ['stays while its deadline stands', 'order-1/9.results_overdue', 'results_overdue', atLab, partial, true],
+    ['is cleared when its order moves', 'order-1/9.results_overdue', 'results_overdue', partial, completed, false],
+    ['ends when the kit is sent back', 'order-1/5.return_overdue', 'return_overdue', registered, back, false],
+    ['stands again if it comes back', 'order-1/8.return_overdue', 'return_overdue', back, back, true],
+    ['that no event resolves stays', 'order-1', 'registered_another_order', ['ordered'], happyPath, true],
+  ])('%s', (_what, key, reason, at, then, stays) => {
+    const chain = chainAt(...at);
+    ask(chain, reason, key);
+    expect(leftAfter(chain, ...at)).toEqual([key]);
+    expect(leftAfter(chain, ...then)).toEqual(stays ? [key] : []);
   });
 
   test('is cleared when a person gives more time', () => {
@@ -67,12 +66,6 @@ describe('attention', () => {
     expect(leftAfter(chain, ...lost)).toEqual(['order-1/4.decision']);
     chain.extensions.push({ baseKey: 'order-1/4.decision', since: daysAfterStart(5) });
     expect(leftAfter(chain, ...lost)).toEqual([]);
-  });
-
-  test('that no event resolves stays', () => {
-    const chain = chainAt('ordered');
-    ask(chain, 'registered_another_order');
-    expect(leftAfter(chain, ...happyPath)).toEqual(['order-1']);
   });
 
   test('for an order that was never reported is notified about the current one', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countOf, timeAfter, type BusinessDays } from '../../../protocol/business-days.js';
+import { countOf, timeAfter } from '../../../protocol/business-days.js';
 import type { OrderPolicy } from '../../../protocol/order/policy.js';
 import { deadlinesOf } from '../../../workflows/order/deadlines.js';
 import { caseOf, daysAfterStart, kitOf, pathTo, start } from './histories.js';
@@ -9,27 +9,13 @@ import { resolvePolicy } from '../../../protocol/policy/policies.js';
 const day = 24 * 3_600_000;
 const calendar = { holidays: ['2026-12-25', '2027-01-01'], utcOffset: 0 };
 
-function after(from: string, span: BusinessDays, more: Partial<typeof calendar> = {}): string {
-  return new Date(timeAfter(Date.parse(from), span, { ...calendar, ...more })).toISOString();
-}
-
 describe('a span of business days', () => {
-  test.each<[string, string, BusinessDays, string]>([
-    ['within a week', '2026-12-07T15:00:00Z', '4bd', '2026-12-11T15:00:00.000Z'],
-    ['over a weekend', '2026-12-11T15:00:00Z', '1bd', '2026-12-14T15:00:00.000Z'],
-    ['over two weekends', '2026-12-07T15:00:00Z', '10bd', '2026-12-21T15:00:00.000Z'],
-    ['over a holiday on a Friday', '2026-12-24T15:00:00Z', '1bd', '2026-12-28T15:00:00.000Z'],
-    ['over two holidays', '2026-12-23T09:00:00Z', '6bd', '2027-01-04T09:00:00.000Z'],
-    ['from a weekend: its time does not count', '2026-12-12T15:00:00Z', '1bd', '2026-12-15T00:00:00.000Z'],
-    ['from a holiday: its time does not count', '2026-12-25T15:00:00Z', '1bd', '2026-12-29T00:00:00.000Z'],
-  ])('is counted %s', (_how, from, span, until) => {
-    expect(after(from, span)).toBe(until);
-  });
-
   test('is counted by the days of its zone: Saturday in UTC is still Friday evening in New York', () => {
-    expect(after('2026-12-12T02:00:00Z', '1bd')).toBe('2026-12-15T00:00:00.000Z');
-    expect(after('2026-12-12T02:00:00Z', '1bd', { utcOffset: -5 })).toBe('2026-12-15T02:00:00.000Z');
-    expect(after('2026-12-13T16:00:00Z', '1bd', { utcOffset: 9 })).toBe('2026-12-14T16:00:00.000Z');
+    const after = (from: string, utcOffset: number) =>
+      new Date(timeAfter(Date.parse(from), '1bd', { ...calendar, utcOffset })).toISOString();
+    expect(after('2026-12-12T02:00:00Z', 0)).toBe('2026-12-15T00:00:00.000Z');
+    expect(after('2026-12-12T02:00:00Z', -5)).toBe('2026-12-15T02:00:00.000Z');
+    expect(after('2026-12-13T16:00:00Z', 9)).toBe('2026-12-14T16:00:00.000Z');
   });
 
   test('ends on a business day, later for more days, and after exactly that much time outside weekends and holidays', () => {
@@ -57,12 +43,9 @@ describe('a span of business days', () => {
     'is a number of them from 1 to 999 in one spelling: not %j',
     (value) => {
       expect(countOf(value)).toBeUndefined();
+      for (const count of [1, 10, 999]) expect(countOf(`${count}bd`)).toBe(count);
     },
   );
-
-  test.each([1, 10, 999])('is one of %d', (count) => {
-    expect(countOf(`${count}bd`)).toBe(count);
-  });
 
   test('ends, whatever it begins with', () => {
     expect(timeAfter(Number.NaN, '6bd', calendar)).toBeNaN();
@@ -82,12 +65,10 @@ describe('a policy with business days', () => {
       ).map(({ name, at }) => `${name} ${(at - start) / day}`);
     // It ships on Sunday, 3 March 2024, 10:00 UTC: Monday begins in New York 19 hours later.
     expect(daysAfterStart(2)).toBe('2024-03-03T10:00:00.000Z');
-    const [weekend, holiday] = [
-      daysOf({ deliveryDeadline: '6bd' }),
-      daysOf({ deliveryDeadline: '6bd', holidays: ['2024-03-05'] }),
-    ];
+    const weekend = daysOf({ deliveryDeadline: '6bd' });
     expect(weekend).toContain(`delivery_overdue ${2 + 19 / 24 + 8}`);
-    expect(holiday).toContain(`delivery_overdue ${2 + 19 / 24 + 9}`);
+    const withHoliday = daysOf({ deliveryDeadline: '6bd', holidays: ['2024-03-05'] });
+    expect(withHoliday).toContain(`delivery_overdue ${2 + 19 / 24 + 9}`);
     expect(weekend.filter((what) => what.includes('reminder'))).toEqual(
       daysOf({}).filter((what) => what.includes('reminder')),
     );

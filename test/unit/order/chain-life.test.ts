@@ -58,11 +58,9 @@ describe('an order that the service does not know', () => {
   test('has been shown meanwhile: the time until that is believed begins again', async () => {
     const order = await life(['ordered'], {}, { readOrder: null });
     await order.until(120.1);
-    order.answers['readOrder'] = shownAt(['ordered']);
-    await order.until(121);
+    await order.given({ readOrder: shownAt(['ordered']) }, 121);
     expect(order.events.slice(1)).toEqual(['120.167h order.attention_raised shipping_overdue']);
-    order.answers['readOrder'] = null;
-    await order.until(143);
+    await order.given({ readOrder: null }, 143);
     expect(order.calls).toEqual(['120h readOrder', '120.167h readOrder', '142.926h readOrder']);
     expect(order.run.end).toBeUndefined();
     const ended = ['143.093h order.ended order_gone', '143.093h completed'];
@@ -72,11 +70,9 @@ describe('an order that the service does not know', () => {
   test('but that has brought its results meanwhile has ended with them', async () => {
     const order = await life(['ordered'], {}, { readOrder: null });
     await order.until(120);
-    order.answers['readOrder'] = silent;
-    await order.until(121);
+    await order.given({ readOrder: silent }, 121);
     await order.signal('orderChanged', shownAt(happyPath));
-    order.answers['readOrder'] = null;
-    await order.settle();
+    await order.given({ readOrder: null });
     expect(order.result).toMatchObject({ outcome: 'completed' });
     expect(order.events.join()).not.toContain('ended');
   });
@@ -110,8 +106,7 @@ describe('an order that cannot be read', () => {
     const order = await life(['ordered'], {}, { readOrder: hidden });
     await order.until(140);
     expect(order.events.slice(1)).toEqual(['120h order.attention_raised order_unreadable']);
-    order.answers['readOrder'] = shownAt(['ordered']);
-    await order.until(145);
+    await order.given({ readOrder: shownAt(['ordered']) }, 145);
     expect(order.calls).toEqual(['120h readOrder', '144h readOrder']);
     expect(order.events.slice(2)).toEqual([
       '144h order.attention_cleared order_unreadable',
@@ -129,8 +124,7 @@ describe('an order that cannot be read', () => {
 
   test('is not read at once because another was read', async () => {
     const order = await redrawn(['ordered'], { cancelOrder: unknown });
-    order.answers['readOrder'] = showing(unavailable, shownAt(spoiled));
-    await order.until(120);
+    await order.given({ readOrder: showing(unavailable, shownAt(spoiled)) }, 120);
     expect(order.calls).toEqual(['120h readOrder']);
     await order.update('cancel', { orderId });
     expect(order.calls.slice(1)).toEqual(['120h cancelOrder', '120h readOrder']);
@@ -147,8 +141,7 @@ describe('an order that cannot be read', () => {
     const order = await life(['ordered'], {}, { readOrder: silent });
     await order.until(120);
     await order.update('resolveProblem', wait);
-    order.answers['readOrder'] = shownAt(['ordered']);
-    await order.settle();
+    await order.given({ readOrder: shownAt(['ordered']) });
     expect((await order.until(239)).events).toHaveLength(1);
   });
 });
@@ -215,8 +208,7 @@ describe('a command', () => {
     await order.update('resolveProblem', { orderId: newId, decision: 'abandon' });
     expect(order.run.replies).toEqual([]);
     await order.signal('orderChanged', redraw(happyPath));
-    order.answers['replaceKitOrder'] = refusal('OrderRefused');
-    await order.settle();
+    await order.given({ replaceKitOrder: refusal('OrderRefused') });
     expect(order.run.replies).toMatchObject([
       { name: 'replaceKit', refused: 'OrderRefused' },
       { name: 'resolveProblem', refused: 'OrderEnded' },
@@ -232,8 +224,7 @@ test('an order whose end was not reported is read before its chain ends with the
   order.answers['readOrder'] = silent;
   await order.signal('orderChanged', redraw(happyPath));
   expect(order.run.end).toBeUndefined();
-  order.answers['readOrder'] = shownAt(spoiled, { transaction });
-  await order.settle();
+  await order.given({ readOrder: shownAt(spoiled, { transaction }) });
   expect(order.result).toMatchObject({ outcome: 'completed', chain: [{ phase: 'failed' }, { phase: 'completed' }] });
 });
 
@@ -253,8 +244,7 @@ describe('an order that names one that cannot be read', () => {
     await order.signal('orderPlaced', { ...conflict, snapshot: shown });
     await order.update('resolveProblem', wait);
     expect(order.calls).toHaveLength(count);
-    order.answers['readOrder'] = showing(redraw(['ordered']), shown);
-    await order.until(140);
+    await order.given({ readOrder: showing(redraw(['ordered']), shown) }, 140);
     expect(await order.state()).toMatchObject({ orderId: newId, attention: [{ reason: 'shipping_overdue' }] });
   });
 
@@ -262,8 +252,7 @@ describe('an order that names one that cannot be read', () => {
     const order = await naming(hidden);
     await order.until(130);
     await order.report(shipped, { transaction });
-    order.answers['readOrder'] = showing(hidden, shownAt(shipped, { transaction }));
-    await order.until(200);
+    await order.given({ readOrder: showing(hidden, shownAt(shipped, { transaction })) }, 200);
     expect(order.calls).toEqual(['0h readOrder', '120h readOrder', '142.759h readOrder']);
   });
 
@@ -288,8 +277,7 @@ describe('an order that names one that cannot be read', () => {
     const order = await life(['ordered'], {}, { readOrder: silent });
     await order.until(120);
     await order.signal('orderChanged', redraw(['ordered']));
-    order.answers['readOrder'] = showing(redraw(['ordered']), shown);
-    await order.settle();
+    await order.given({ readOrder: showing(redraw(['ordered']), shown) });
     expect(order.calls.slice(0, 2)).toEqual(['120h readOrder', '120h readOrder']);
     expect(await questionsOf(order)).toEqual([['shipping_overdue', newId]]);
   });
@@ -397,8 +385,7 @@ describe('an order of another user that names a chain', () => {
     expect(passedOn()).toMatchObject([{ report: criticalResult, rootOrderId: newId }]);
     expect(order.run.end).toBeUndefined();
     await order.signal('criticalResultReported', { ...criticalResult, status: 'final', order: naming(awaited) });
-    order.answers['handOverNotifications'] = null;
-    await order.until(1);
+    await order.given({ handOverNotifications: null }, 1);
     expect(passedOn()).toMatchObject([{}, { report: { status: 'final' }, rootOrderId: newId }]);
     expect(order.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
   });

@@ -23,6 +23,13 @@ const overOn = (days: number) => days + 2 / 24;
 const kitCase = (statuses: readonly string[], more: Partial<Chain> = {}, fields: Partial<OrderSnapshot> = {}) =>
   caseOf([kitOf('order-1', statuses, { method: statuses[0]?.split('.')[1] ?? 'testkit', ...fields })], more);
 
+/** A person has given these more time, on each of the days. */
+const given = (key: string, ...days: number[]) => ({
+  extensions: days.map((since) => ({ baseKey: `order-1/${key}`, since: daysAfterStart(since) })),
+});
+/** These deadlines have been met or missed. */
+const met = (...keys: string[]) => ({ handledDeadlines: keys.map((key) => `order-1/${key}`) });
+
 const nameIn = (key: string) => key.replace('order-1/', '');
 /** Each deadline by its key, without the order, and its time. */
 const deadlines = (chain: Chain) =>
@@ -42,18 +49,26 @@ const awaited = pathTo('awaiting_registration');
 const shipped = pathTo('transit_customer');
 const delivered = pathTo('with_customer');
 const registered = pathTo('testkit_registered');
+const registeredOnItsWay = [...pathTo('out_for_delivery'), 'testkit_registered'];
+const requested = pathTo('requisition_created');
 const sentBack = pathTo('transit_lab');
 const atLab = pathTo('delivered_to_lab');
 const blocked = [...atLab, 'lab_processing_blocked'];
 const stuck = [...sentBack, 'problem_in_transit_lab'];
+const sentBackAgain = [...sentBack, 'with_customer', 'transit_lab'];
+const stuckAgain = [...stuck, 'transit_lab', 'problem_in_transit_lab'];
 const lost = [...shipped, 'lost'];
 const spoiled = [...atLab, 'sample_error'];
 const unregistered = [...awaited, 'with_customer', 'transit_lab'];
+const registeredFirst = ['ordered', 'requisition_created', 'transit_customer', 'with_customer'];
 const visit = ['received.walk_in_test.ordered'];
+const scheduled = 'collecting_sample.walk_in_test.appointment_scheduled';
 const redrawn = [...visit, 'collecting_sample.walk_in_test.redraw_available'];
 
-/** The questions for the registration of a kit that is delivered, or taken to be, on that day. */
-const asking = (day: number) => `registration_reminder ${day + 3} ${day + 10} ${day + 30}, registration_overdue 90`;
+const sending = '8.transit_to_lab_overdue 17';
+/** The questions for the registration of a kit that is delivered, or taken to be, on that day; with a deadline of the way. */
+const asking = (day: number, ...way: string[]) =>
+  [`registration_reminder ${day + 3} ${day + 10} ${day + 30}`, ...way, 'registration_overdue 90'].join(', ');
 
 describe('the deadlines that stand, with the default policy', () => {
   test.each<[string, readonly string[], string]>([
@@ -63,43 +78,19 @@ describe('the deadlines that stand, with the default policy', () => {
     ['on its way: reminders count from shipping', shipped, `3.delivery_overdue 12, ${asking(9)}`],
     ['on its way, registered', pathTo('out_for_delivery', withPatient), '2.delivery_overdue 11'],
     ['delivered: reminders count from that', delivered, asking(4)],
-    ['with a requisition, too', pathTo('requisition_created'), '5.return_reminder 7 12, 5.return_overdue 19'],
+    ['with a requisition, too', requested, '5.return_reminder 7 12, 5.return_overdue 19'],
+    ['delivered, and registered before', registeredFirst, '4.return_reminder 5 10, 4.return_overdue 17'],
+    ['registered on its way: it has arrived', registeredOnItsWay, '5.return_reminder 6 11, 5.return_overdue 18'],
+    ['sent back', sentBack, sending],
+    ['sent back once more: it is a new wait', sentBackAgain, '10.transit_to_lab_overdue 19'],
+    ['sent back, as a problem is the first to show', [...requested, 'problem_in_transit_lab', 'transit_lab'], sending],
     [
-      'registered before that: the return counts from delivery',
-      ['ordered', 'requisition_created', 'transit_customer', 'with_customer'],
-      '4.return_reminder 5 10, 4.return_overdue 17',
-    ],
-    [
-      'registered on its way, which is its arrival',
-      [...pathTo('out_for_delivery'), 'testkit_registered'],
-      '5.return_reminder 6 11, 5.return_overdue 18',
-    ],
-    ['sent back', sentBack, '8.transit_to_lab_overdue 17'],
-    [
-      'sent back once more: it is a new wait',
-      [...sentBack, 'with_customer', 'transit_lab'],
-      '10.transit_to_lab_overdue 19',
-    ],
-    [
-      'sent back, as a problem is the first to show',
-      [...pathTo('requisition_created'), 'problem_in_transit_lab', 'transit_lab'],
-      '8.transit_to_lab_overdue 17',
-    ],
-    [
-      'sent back with a problem: that counts from its first report',
+      'sent back, stuck since its first report',
       [...stuck, 'problem_in_transit_lab'],
-      '9.problem_persists 15, 8.transit_to_lab_overdue 17',
+      `9.problem_persists 15, ${sending}`,
     ],
-    [
-      'sent back without being registered: the questions stand',
-      unregistered,
-      'registration_reminder 5 12 32, 4.transit_to_lab_overdue 13, registration_overdue 90',
-    ],
-    [
-      'at the lab without being registered: they still stand',
-      [...unregistered, 'delivered_to_lab'],
-      'registration_reminder 5 12 32, 5.results_overdue 18, registration_overdue 90',
-    ],
+    ['sent back without being registered: the questions stand', unregistered, asking(2, '4.transit_to_lab_overdue 13')],
+    ['at the lab then: they still stand', [...unregistered, 'delivered_to_lab'], asking(2, '5.results_overdue 18')],
     ['registered once it was sent back', [...unregistered, 'testkit_registered'], '4.transit_to_lab_overdue 13'],
     ['at the lab', atLab, '9.results_overdue 22'],
     ['imported: the results count from the import', ['requisition_bypassed'], 'results_overdue 14'],
@@ -150,7 +141,7 @@ describe('the deadlines that stand, with the default policy', () => {
     expect(inBrief(bare({ status: 'failed' }))).toBe('-1.decision 33');
     const taken = { method: 'walk_in_test', resultsBy: '2024-03-20' };
     expect(inBrief(bare(taken))).toBe('results_overdue 17');
-    const missed = { ...bare({ status: 'received' }), handledDeadlines: ['order-1/shipping_overdue'] };
+    const missed = { ...bare({ status: 'received' }), ...met('shipping_overdue') };
     expect(givingUpAt(missed)).toBe(at(8 + 60));
     expect(inBrief(caseOf([{ orderId: 'order-1', events: [], status: 'received' }]))).toBe('');
   });
@@ -167,8 +158,8 @@ describe('the deadlines that stand, with the default policy', () => {
   });
 
   test('come from the policy', () => {
-    const given = { returnReminders: ['1d'], returnDeadline: '3d', redrawWait: '2d', decisionWait: '5d' } as const;
-    const policy = resolvePolicy('order', { ...given, returnReminders: ['1d'] });
+    const shorter = { returnDeadline: '3d', redrawWait: '2d', decisionWait: '5d' } as const;
+    const policy = resolvePolicy('order', { ...shorter, returnReminders: ['1d'] });
     expect(inBrief(kitCase(registered, { policy }))).toBe('5.return_reminder 6, 5.return_overdue 8');
     expect(inBrief(kitCase(spoiled, { policy }))).toBe('10.redraw 11, 10.decision 16');
   });
@@ -192,17 +183,15 @@ describe('the deadline for results', () => {
     const drawn = [...visit, 'collecting_sample.walk_in_test.draw_completed'];
     expect(by('2024-03-12', drawn)).toBe(`2.results_overdue.2024-03-12 ${overOn(12)}`);
     expect(inBrief(kitCase(drawn))).toBe('2.results_overdue 15');
-    expect(inBrief(kitCase([...drawn, 'collecting_sample.walk_in_test.appointment_scheduled']))).toMatch(
-      /^collection_overdue/,
-    );
+    expect(inBrief(kitCase([...drawn, scheduled]))).toMatch(/^collection_overdue/);
     expect(by('2024-03-12', ['requisition_bypassed'])).toContain('results_overdue.2024-03-12');
     expect(by('2024-03-12', sentBack)).toBe('8.transit_to_lab_overdue 17');
   });
 
   test('leaves a person the time that was given, and takes a later date', () => {
-    const given = { extensions: [{ baseKey: 'order-1/9.results_overdue', since: daysAfterStart(14) }] };
-    expect(by('2024-03-12', atLab, given)).toBe('9.results_overdue.2.2024-03-12 28');
-    expect(by('2024-04-08', atLab, given)).toBe(`9.results_overdue.2.2024-04-08 ${overOn(39)}`);
+    const longer = given('9.results_overdue', 14);
+    expect(by('2024-03-12', atLab, longer)).toBe('9.results_overdue.2.2024-03-12 28');
+    expect(by('2024-04-08', atLab, longer)).toBe(`9.results_overdue.2.2024-04-08 ${overOn(39)}`);
   });
 
   test.each([
@@ -221,7 +210,7 @@ describe('the deadline for results', () => {
 });
 
 describe('an order that is scheduled for a later date', () => {
-  const scheduled = (activateBy: string, statuses: readonly string[] = ['ordered'], more: Partial<Chain> = {}) =>
+  const datedFor = (activateBy: string, statuses: readonly string[] = ['ordered'], more: Partial<Chain> = {}) =>
     inBrief(kitCase(statuses, more, { activateBy }));
 
   test('begins, once it is sent at once, with its second event, or when that was reported', () => {
@@ -233,44 +222,37 @@ describe('an order that is scheduled for a later date', () => {
   });
 
   test('begins when that date is over everywhere on earth', () => {
-    expect(scheduled('2024-05-01')).toBe(`shipping_overdue.2024-05-01 ${overOn(62 + 5)}`);
-    expect(scheduled('2024-05-01', visit)).toBe(`collection_overdue.2024-05-01 ${overOn(62 + 90)}`);
+    expect(datedFor('2024-05-01')).toBe(`shipping_overdue.2024-05-01 ${overOn(62 + 5)}`);
+    expect(datedFor('2024-05-01', visit)).toBe(`collection_overdue.2024-05-01 ${overOn(62 + 90)}`);
   });
 
   test('begins a year after its placing at the latest', () => {
-    expect(scheduled('2025-02-27')).toBe(`shipping_overdue.2025-02-27 ${overOn(364 + 5)}`);
-    expect(scheduled('9999-12-31')).toBe('shipping_overdue.9999-12-31 371');
+    expect(datedFor('2025-02-27')).toBe(`shipping_overdue.2025-02-27 ${overOn(364 + 5)}`);
+    expect(datedFor('9999-12-31')).toBe('shipping_overdue.9999-12-31 371');
   });
 
   test('has the deadlines of any other if the date is past, or if its kit has shipped', () => {
     for (const statuses of [['ordered'], ['ordered', 'requisition_created']])
-      expect(scheduled('2024-02-01', statuses)).toBe('shipping_overdue 5');
-    expect(scheduled('2024-05-01', pathTo('transit_customer', withPatient))).toBe('2.delivery_overdue 11');
+      expect(datedFor('2024-02-01', statuses)).toBe('shipping_overdue 5');
+    expect(datedFor('2024-05-01', pathTo('transit_customer', withPatient))).toBe('2.delivery_overdue 11');
   });
 });
 
 describe('patience', () => {
-  const given = (key: string, ...days: number[]) => ({
-    extensions: days.map((since) => ({ baseKey: `order-1/${key}`, since: daysAfterStart(since) })),
-  });
+  const overdue = '8.transit_to_lab_overdue';
 
   test.each<[string, readonly string[], Partial<Chain>, string]>([
-    [
-      'restarts the limit under a new key',
-      sentBack,
-      given('8.transit_to_lab_overdue', 20),
-      '8.transit_to_lab_overdue.2 30',
-    ],
-    ['does so each time', sentBack, given('8.transit_to_lab_overdue', 20, 31), '8.transit_to_lab_overdue.3 41'],
+    ['restarts the limit under a new key', sentBack, given(overdue, 20), `${overdue}.2 30`],
+    ['does so each time', sentBack, given(overdue, 20, 31), `${overdue}.3 41`],
     [
       'for one problem is none for a later one',
-      [...stuck, 'transit_lab', 'problem_in_transit_lab'],
+      stuckAgain,
       given('9.problem_persists', 20),
-      '8.transit_to_lab_overdue 17, 11.problem_persists 17',
+      `${sending}, 11.problem_persists 17`,
     ],
     [
-      'to collect the sample lasts while the visit is arranged',
-      [...visit, 'collecting_sample.walk_in_test.appointment_scheduled'],
+      'lasts while the visit is arranged',
+      [...visit, scheduled],
       given('collection_overdue', 95),
       'collection_overdue.2 185',
     ],
@@ -298,11 +280,9 @@ describe('the time to decide', () => {
 
   test('cannot be up before anybody was asked, or if the answer was more time; nothing else depends on a question', () => {
     const unasked = (chain: Chain) => deadlinesOf(chain).filter((one) => isUnasked(chain, one));
-    const elsewhere = { extensions: [{ baseKey: 'order-1/shipping_overdue', since: daysAfterStart(2) }] };
-    for (const more of [{}, { ...otherwise(9), ...elsewhere }])
+    for (const more of [{}, { ...otherwise(9), ...given('shipping_overdue', 2) }])
       expect(unasked(kitCase(spoiled, more))).toMatchObject([{ name: 'decision' }]);
-    for (const more of [askedOn(50), { extensions: [{ baseKey: key, since: daysAfterStart(20) }] }])
-      expect(unasked(kitCase(spoiled, more))).toEqual([]);
+    for (const more of [askedOn(50), given('10.decision', 20)]) expect(unasked(kitCase(spoiled, more))).toEqual([]);
     for (const statuses of [atLab, registered]) expect(unasked(kitCase(statuses))).toEqual([]);
   });
 });
@@ -330,7 +310,7 @@ describe('the next moment', () => {
     ...{ orderId: 'order-1', status: 'partial', since: daysAfterStart(1), isOpen: true },
     ...{ reminders: 0, announced: [], acknowledgements: [] },
   };
-  const reminded = [1, 2, 3].map((ordinal) => `order-1/registration_reminder.${ordinal}`);
+  const reminded = [1, 2, 3].map((ordinal) => `registration_reminder.${ordinal}`);
   const unanswered = (again: number) => ({ orderId: 'order-1', since: at(5), times: 1, againAt: at(again) });
   const next = (chain: Chain) => {
     const moment = nextMoment(chain);
@@ -339,32 +319,19 @@ describe('the next moment', () => {
 
   test.each<[string, readonly string[], Partial<Chain>, string | undefined]>([
     ['the earliest deadline', registered, {}, 'return_reminder 1 7'],
-    [
-      'the earliest that was not met',
-      registered,
-      { handledDeadlines: ['order-1/5.return_reminder.1'] },
-      'return_reminder 2 12',
-    ],
+    ['the earliest that was not met', registered, met('5.return_reminder.1'), 'return_reminder 2 12'],
     ['the re-reading, if that comes first', registered, { recheckAt: at(6) }, 'read_again 6'],
     ['the limit for results', atLab, {}, 'results_overdue 22'],
-    [
-      'giving up once everything was missed',
-      atLab,
-      { handledDeadlines: ['order-1/9.results_overdue'] },
-      `give_up ${22 + 60}`,
-    ],
-    ['none for an order that has ended', happyPath, { handledDeadlines: ['order-1/9.results_overdue'] }, undefined],
+    ['giving up once everything was missed', atLab, met('9.results_overdue'), `give_up ${22 + 60}`],
+    ['none for an order that has ended', happyPath, met('9.results_overdue'), undefined],
     ['none once it was given up', ['ordered'], { ending: 'abandoned' }, undefined],
-    ['none once a person has no time left to decide', lost, { handledDeadlines: ['order-1/4.decision'] }, undefined],
+    ['none once a person has no time left to decide', lost, met('4.decision'), undefined],
     ['a reminder before the next read', registered, { unansweredRead: unanswered(20) }, 'return_reminder 1 7'],
     ['the next read while the service does not answer', ['ordered'], { unansweredRead: unanswered(6) }, 'read_again 6'],
     [
       'the next read in place of giving up',
       awaited,
-      {
-        unansweredRead: unanswered(91),
-        handledDeadlines: [...reminded, 'order-1/shipping_overdue', 'order-1/registration_overdue'],
-      },
+      { unansweredRead: unanswered(91), ...met(...reminded, 'shipping_overdue', 'registration_overdue') },
       'read_again 91',
     ],
   ])('is %s', (_what, statuses, more, expected) => {
@@ -377,13 +344,11 @@ describe('the next moment', () => {
       { id: 2, at: daysAfterStart(1), status: 'received.testkit.awaiting_registration' },
       { id: 3, at: daysAfterStart(100), status: 'collecting_sample.testkit.with_customer' },
     ];
-    const late = reminded.map((key) => key.replace('/', '/late.'));
-    const handledDeadlines = ['order-1/registration_overdue', ...reminded];
+    const handled = ['registration_overdue', ...reminded];
+    const late = reminded.map((key) => `late.${key}`);
     // It comes later than assumed, and has reminders of its own.
-    expect(next(kitCase([], { handledDeadlines }, { events }))).toBe('registration_reminder 1 103');
-    expect(next(kitCase([], { handledDeadlines: [...handledDeadlines, ...late] }, { events }))).toBe(
-      `give_up ${100 + 60}`,
-    );
+    expect(next(kitCase([], met(...handled), { events }))).toBe('registration_reminder 1 103');
+    expect(next(kitCase([], met(...handled, ...late), { events }))).toBe(`give_up ${100 + 60}`);
   });
 
   test('is one of all that the policy brings: deadlines that are not met, reminders, giving up', () => {
@@ -391,7 +356,7 @@ describe('the next moment', () => {
       momentsOf(kitCase(['ordered'], more)).map(({ name, at: due }) => `${name} ${(due - start) / day}`);
     const reminder = `critical_result_reminder ${1 + 1 / 24}`;
     expect(named({})).toEqual(['shipping_overdue 5']);
-    expect(named({ handledDeadlines: ['order-1/shipping_overdue'] })).toEqual(['give_up 65']);
+    expect(named(met('shipping_overdue'))).toEqual(['give_up 65']);
     expect(named({ criticalResults: [critical] })).toContain(reminder);
     // After an end only the reminder of a critical result is left.
     expect(named({ ending: 'abandoned' })).toEqual([]);
@@ -401,17 +366,20 @@ describe('the next moment', () => {
 });
 
 describe('giving up', () => {
-  const overdue = { handledDeadlines: ['order-1/5.return_overdue'] };
-  const moved = [...pathTo('requisition_created'), 'transit_lab'];
-  const given = { extensions: [{ baseKey: 'order-1/5.return_overdue', since: daysAfterStart(30) }] };
+  const overdue = met('5.return_overdue');
 
   test.each<[string, readonly string[], Partial<Chain>, number | undefined]>([
     ['counts from a limit that was missed', registered, overdue, at(19 + 60)],
     ['does not come before one was missed', registered, {}, undefined],
-    ['does not count from a reminder', registered, { handledDeadlines: ['order-1/5.return_reminder.1'] }, undefined],
-    ['does not count from a question', lost, { handledDeadlines: ['order-1/4.decision'] }, undefined],
-    ['does not happen once the order moves', moved, overdue, undefined],
-    ['does not happen once a person gives it time', registered, { ...overdue, ...given }, undefined],
+    ['does not count from a reminder', registered, met('5.return_reminder.1'), undefined],
+    ['does not count from a question', lost, met('4.decision'), undefined],
+    ['does not happen once the order moves', sentBack, overdue, undefined],
+    [
+      'does not happen once a person gives it time',
+      registered,
+      { ...overdue, ...given('5.return_overdue', 30) },
+      undefined,
+    ],
   ])('%s', (_what, statuses, more, expected) => {
     expect(givingUpAt(kitCase(statuses, more))).toBe(expected);
   });
@@ -419,7 +387,6 @@ describe('giving up', () => {
 
 describe('an order waits', () => {
   const waiting = (statuses: readonly string[], more: Partial<Chain> = {}) => stateOf(kitCase(statuses, more)).waiting;
-  const met = (...keys: string[]) => ({ handledDeadlines: keys.map((key) => `order-1/${key}`) });
   const decision = 'a decision: wait, replace or abandon';
 
   test.each<[string, readonly string[], Partial<Chain>, number]>([

@@ -94,8 +94,7 @@ describe('a run', () => {
     await order.update('cancel');
     await order.until(0.06);
     expect(order.run.replies).toEqual([{ name: 'cancel', refused: 'ServiceUnavailable' }]);
-    order.answers['resolvePolicy'] = policy;
-    await order.settle();
+    await order.given({ resolvePolicy: policy });
     await order.signal('orderPlaced', { ...placed, snapshot: ours(awaited) });
     expect(order.calls).toEqual(['0.06h resolvePolicy']);
     expect(await order.state()).toMatchObject({ reference: 'ref-1' });
@@ -146,8 +145,7 @@ describe('a run that cannot find out what it is for', () => {
     expect(order.calls).toEqual(['0h readChain', '0.167h readChain', '0.333h readChain']);
     expect(order.run.replies).toEqual([{ name: 'cancel', refused: 'ServiceUnavailable' }]);
     expect(order.run.summaries).toContain('until the order is read again');
-    order.answers['readChain'] = reading();
-    await order.until(1);
+    await order.given({ readChain: reading() }, 1);
     expect(order.happened()).toEqual([
       'attention_raised order_unreadable',
       'attention_cleared order_unreadable',
@@ -196,8 +194,7 @@ describe('a run that cannot find out what it is for', () => {
     await alarmed.settle();
     await alarmed.until(1);
     expect(alarmed.run.end).toBeUndefined();
-    alarmed.answers['readChain'] = reading();
-    await alarmed.until(1.2);
+    await alarmed.given({ readChain: reading() }, 1.2);
     expect(alarmed.announced.map(({ type }) => type)).toContain('order.critical_result');
     expect(alarmed.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
   });
@@ -386,8 +383,7 @@ describe('an order of another chain', () => {
     const order = await begun(undefined, { readChain: silent, signal: alarm });
     await order.update('acknowledgeCriticalResult', acknowledgement);
     expect(order.run.replies).toEqual([]);
-    order.answers['readChain'] = elsewhere();
-    await order.settle();
+    await order.given({ readChain: elsewhere() });
     expect(order.run.replies).toEqual([{ name: 'acknowledgeCriticalResult', refused: 'OrderForwarded' }]);
   });
 
@@ -463,8 +459,7 @@ describe('an order of another chain', () => {
     const answers = { readChain: elsewhere({ snapshots: [] }), forwardCriticalResult: silent };
     const order = await begun(shownAt(ended), { ...answers, signal: alarm });
     expect(order.run.end).toBeUndefined();
-    order.answers['forwardCriticalResult'] = null;
-    expect((await order.settle()).run.end).toMatchObject({ kind: 'completed' });
+    expect((await order.given({ forwardCriticalResult: null })).run.end).toMatchObject({ kind: 'completed' });
   });
 
   test('passes on that a signal could not be decrypted, whenever that came: it may have been an alarm', async () => {
@@ -482,8 +477,7 @@ describe('an order of another chain', () => {
     await order.update('register', { registration });
     await order.signal('replacementPlaced', { rootOrderId: newId, snapshot: shownAt(ended) });
     expect(order.run.end).toBeUndefined();
-    order.answers['registerKit'] = shownAt([...registered, 'cancelled']);
-    await order.settle();
+    await order.given({ registerKit: shownAt([...registered, 'cancelled']) });
     expect(stateIn(order.run.replies[0])).toMatchObject({ registered: true });
     expect(order.run.shown.details).toMatch(/^Passes on what it receives/);
     expect(order.run.end).toMatchObject({ kind: 'completed' });

@@ -79,8 +79,7 @@ describe('an order that was given up', () => {
   /** Nobody has been notified of it yet. */
   const givenUp = async (): Promise<OrderLife> => {
     const order = await (await life(['ordered'], { giveUpAfter: '5d' })).until(239);
-    order.answers['notify'] = silent;
-    await order.until(240);
+    await order.given({ notify: silent }, 240);
     expect(await order.state()).toMatchObject({ outcome: 'unresolved' });
     return order;
   };
@@ -130,8 +129,7 @@ describe('an order that was given up', () => {
   test('because it was gone is followed again as soon as it is reported, also with a problem', async () => {
     const order = await life(['ordered'], {}, { readOrder: null });
     await order.until(120);
-    order.answers['notify'] = silent;
-    await order.until(120.17);
+    await order.given({ notify: silent }, 120.17);
     expect(await order.state()).toMatchObject({ outcome: 'order_gone' });
     await order.report(stuck);
     expect(await order.state()).not.toHaveProperty('outcome');
@@ -246,8 +244,7 @@ describe('the policy', () => {
     await early.update('setPolicy', longer);
     expect(early.run.accepted).toEqual(['setPolicy']);
     await early.signal('orderChanged', shownAt(awaited));
-    early.answers['readChain'] = reading({ snapshots: [shownAt(cancelled)] });
-    await early.settle();
+    await early.given({ readChain: reading({ snapshots: [shownAt(cancelled)] }) });
     expect(early.run.replies).toEqual([{ name: 'setPolicy', refused: 'OrderEnded' }]);
     expect(early.callsOf('resolvePolicy')).toEqual([]);
     const other = await begun(shownAt(awaited), { readChain: silent });
@@ -276,8 +273,7 @@ describe('the policy', () => {
     const order = await life(['ordered'], {}, { resolvePolicy: silent });
     await order.update('setPolicy', longer);
     await change(order, { giveUpAfter: '3d' });
-    order.answers['resolvePolicy'] = resolvingPolicy;
-    await order.settle();
+    await order.given({ resolvePolicy: resolvingPolicy });
     expect(order.calls).toEqual(['0h resolvePolicy', '0h resolvePolicy', '0h resolvePolicy']);
     await order.until(24 * 20);
     expect(order.result).toMatchObject({ policy: { shippingDeadline: 8 * day, giveUpAfter: 3 * day } });
@@ -303,8 +299,7 @@ describe('the policy', () => {
     const order = await life(['ordered'], {}, { notify: silent, resolvePolicy: silent });
     await order.update('setPolicy', longer);
     await order.report(['ordered', 'cancelled']);
-    order.answers['resolvePolicy'] = resolvingPolicy;
-    await order.settle();
+    await order.given({ resolvePolicy: resolvingPolicy });
     const refused = { name: 'setPolicy', refused: 'OrderEnded' };
     expect(order.run.replies).toEqual([refused]);
     expect(await order.update('setPolicy', longer)).toEqual(refused);

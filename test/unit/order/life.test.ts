@@ -111,8 +111,7 @@ describe('an order', () => {
     const reads = readsOf(order);
     expect(reads.slice(0, 9)).toEqual([120, 120, 120, 121, 122, 125, 130, 136, 141]);
     expect(reads.filter((hours) => hours === 144)).toHaveLength(1);
-    order.answers['readOrder'] = shownAt(shipped);
-    await order.until(24 * 16);
+    await order.given({ readOrder: shownAt(shipped) }, 24 * 16);
     expect(order.happened(2)).toEqual([
       'attention_cleared order_unreadable',
       'attention_raised delivery_overdue',
@@ -207,8 +206,7 @@ test('an order whose signal could not be decrypted is read until the service ans
   await order.update('replaceKit', { orderId });
   order.answers['readOrder'] = unavailable;
   await order.signal('unreadable');
-  order.answers['readOrder'] = showing(newKit(['ordered']), shownAt(lost, { interpretation: 'critical' }));
-  await order.until(1);
+  await order.given({ readOrder: showing(newKit(['ordered']), shownAt(lost, { interpretation: 'critical' })) }, 1);
   // The first one decided about the lost kit.
   expect(order.argumentsOf('readOrder')).toEqual([orderId, orderId, orderId, newId]);
   expect(await order.reasons()).toEqual(expect.arrayContaining(['critical_result', 'unreadable_signal']));
@@ -310,8 +308,7 @@ describe('a command', () => {
     await order.update('cancel');
     await order.update('register', { registration });
     expect(order.run.calls.map(({ call }) => call.name)).not.toContain('registerKit');
-    order.answers['cancelOrder'] = shownAt(cancelled(awaited));
-    await order.settle();
+    await order.given({ cancelOrder: shownAt(cancelled(awaited)) });
     expect(order.run.replies).toMatchObject([{ name: 'cancel' }, { name: 'register', refused: 'OrderEnded' }]);
     // Sent again, a cancellation that happened has its answer.
     expect(stateIn(await order.update('cancel'))).toMatchObject({ phase: 'cancelled' });
@@ -326,8 +323,7 @@ describe('a command', () => {
     // It does not end before its caller is answered.
     await order.report(cancelled(shipped));
     expect(order.run.end).toBeUndefined();
-    order.answers['registerKit'] = refusal('RegistrationRefused');
-    await order.settle();
+    await order.given({ registerKit: refusal('RegistrationRefused') });
     expect(order.run.replies).toEqual([{ name: 'register', refused: 'RegistrationRefused' }]);
     expect(order.run.end).toMatchObject({ kind: 'completed' });
   });
@@ -491,8 +487,7 @@ describe('an order whose placing was cancelled', () => {
   test('that ended while the cancellation was refused needs nobody', async () => {
     const order = await cancelling({ cancelOrder: silent });
     await order.report(cancelled());
-    order.answers['cancelOrder'] = refusal('CancelRefused');
-    await order.settle();
+    await order.given({ cancelOrder: refusal('CancelRefused') });
     expect(order.happened(1)).toEqual(['phase_changed cancelled', 'completed']);
   });
 });
@@ -510,8 +505,7 @@ describe('an order whose transaction names another', () => {
     await order.signal('orderChanged', shownAt(pathTo('transit_lab'), { transaction }));
     expect(order.calls).toEqual(['0h readOrder']);
     expect(order.run.summaries).toContain('read order 00000000');
-    order.answers['readOrder'] = redraw(['ordered']);
-    await order.until(2);
+    await order.given({ readOrder: redraw(['ordered']) }, 2);
     expect((await order.state()).chain).toHaveLength(isReadAgain ? 2 : 1);
   });
 

@@ -6,64 +6,51 @@ import type { OrderPhase } from '../../../protocol/order/state.js';
  */
 export type Edge = [before: readonly string[], from: string, to: string, phase: OrderPhase, nextPhase: OrderPhase];
 
-const ordered = ['ordered'];
-const shippedRegistered = ['ordered', 'requisition_created', 'transit_customer'];
-const atHomeRegistered = [...shippedRegistered, 'out_for_delivery', 'with_customer'];
-const sentBackRegistered = [...atHomeRegistered, 'transit_lab'];
+/** A status on a way, the phase that it brings, and the phases of what else may follow it than the next one. */
+type Step = [status: string, phase: OrderPhase, others?: Record<string, OrderPhase>];
+
+function edgesOf(...way: Step[]): Edge[] {
+  return way.flatMap(([from, phase, others = {}], index) => {
+    const before = way.slice(0, index).map(([status]) => status);
+    const next = way
+      .slice(index + 1, index + 2)
+      .map(([status, nextPhase]): [string, OrderPhase] => [status, nextPhase]);
+    return [...next, ...Object.entries(others)].map(([to, nextPhase]): Edge => [before, from, to, phase, nextPhase]);
+  });
+}
 
 /** Drawn for an order whose patient is known from the start. */
-export const registeredEdges: readonly Edge[] = [
-  [[], 'ordered', 'requisition_created', 'preparing', 'preparing'],
-  [[], 'ordered', 'cancelled', 'preparing', 'cancelled'],
-  [ordered, 'requisition_created', 'transit_customer', 'preparing', 'in_transit_to_customer'],
-  [ordered, 'requisition_created', 'cancelled', 'preparing', 'cancelled'],
-  [
-    ['ordered', 'requisition_created'],
-    'transit_customer',
-    'out_for_delivery',
-    'in_transit_to_customer',
-    'in_transit_to_customer',
-  ],
-  [
-    ['ordered', 'requisition_created'],
-    'transit_customer',
-    'failure_to_deliver_to_customer',
-    'in_transit_to_customer',
-    'failed',
-  ],
-  [shippedRegistered, 'out_for_delivery', 'with_customer', 'in_transit_to_customer', 'with_customer'],
-  [shippedRegistered, 'out_for_delivery', 'failure_to_deliver_to_customer', 'in_transit_to_customer', 'failed'],
-  [[...shippedRegistered, 'out_for_delivery'], 'with_customer', 'transit_lab', 'with_customer', 'in_transit_to_lab'],
-  [atHomeRegistered, 'transit_lab', 'delivered_to_lab', 'in_transit_to_lab', 'at_lab'],
-  [atHomeRegistered, 'transit_lab', 'failure_to_deliver_to_lab', 'in_transit_to_lab', 'failed'],
-  [sentBackRegistered, 'delivered_to_lab', 'completed', 'at_lab', 'completed'],
-  [sentBackRegistered, 'delivered_to_lab', 'sample_error', 'at_lab', 'failed'],
-];
+export const registeredEdges = edgesOf(
+  ['ordered', 'preparing', { cancelled: 'cancelled' }],
+  ['requisition_created', 'preparing', { cancelled: 'cancelled' }],
+  ['transit_customer', 'in_transit_to_customer', { failure_to_deliver_to_customer: 'failed' }],
+  ['out_for_delivery', 'in_transit_to_customer', { failure_to_deliver_to_customer: 'failed' }],
+  ['with_customer', 'with_customer'],
+  ['transit_lab', 'in_transit_to_lab', { failure_to_deliver_to_lab: 'failed' }],
+  ['delivered_to_lab', 'at_lab', { sample_error: 'failed' }],
+  ['completed', 'completed'],
+);
 
+/** Drawn for a kit that is registered once it is with the customer. */
+export const registrableEdges = edgesOf(
+  ['ordered', 'preparing', { cancelled: 'cancelled' }],
+  ['awaiting_registration', 'awaiting_registration', { cancelled: 'cancelled' }],
+  ['transit_customer', 'in_transit_to_customer', { failure_to_deliver_to_customer: 'failed' }],
+  ['out_for_delivery', 'in_transit_to_customer', { failure_to_deliver_to_customer: 'failed' }],
+  ['with_customer', 'awaiting_registration'],
+  ['testkit_registered', 'with_customer'],
+  ['requisition_created', 'with_customer'],
+  ['transit_lab', 'in_transit_to_lab', { failure_to_deliver_to_lab: 'failed' }],
+  ['delivered_to_lab', 'at_lab', { sample_error: 'failed' }],
+  ['completed', 'completed'],
+);
+
+const ordered = ['ordered'];
 const awaiting = ['ordered', 'awaiting_registration'];
 const shipped = [...awaiting, 'transit_customer'];
 const atHome = [...shipped, 'out_for_delivery', 'with_customer'];
 const registered = [...atHome, 'testkit_registered', 'requisition_created'];
 const sentBack = [...registered, 'transit_lab'];
-
-/** Drawn for a kit that is registered once it is with the customer. */
-export const registrableEdges: readonly Edge[] = [
-  [[], 'ordered', 'awaiting_registration', 'preparing', 'awaiting_registration'],
-  [[], 'ordered', 'cancelled', 'preparing', 'cancelled'],
-  [ordered, 'awaiting_registration', 'transit_customer', 'awaiting_registration', 'in_transit_to_customer'],
-  [ordered, 'awaiting_registration', 'cancelled', 'awaiting_registration', 'cancelled'],
-  [awaiting, 'transit_customer', 'out_for_delivery', 'in_transit_to_customer', 'in_transit_to_customer'],
-  [awaiting, 'transit_customer', 'failure_to_deliver_to_customer', 'in_transit_to_customer', 'failed'],
-  [shipped, 'out_for_delivery', 'with_customer', 'in_transit_to_customer', 'awaiting_registration'],
-  [shipped, 'out_for_delivery', 'failure_to_deliver_to_customer', 'in_transit_to_customer', 'failed'],
-  [[...shipped, 'out_for_delivery'], 'with_customer', 'testkit_registered', 'awaiting_registration', 'with_customer'],
-  [atHome, 'testkit_registered', 'requisition_created', 'with_customer', 'with_customer'],
-  [[...atHome, 'testkit_registered'], 'requisition_created', 'transit_lab', 'with_customer', 'in_transit_to_lab'],
-  [registered, 'transit_lab', 'delivered_to_lab', 'in_transit_to_lab', 'at_lab'],
-  [registered, 'transit_lab', 'failure_to_deliver_to_lab', 'in_transit_to_lab', 'failed'],
-  [sentBack, 'delivered_to_lab', 'completed', 'at_lab', 'completed'],
-  [sentBack, 'delivered_to_lab', 'sample_error', 'at_lab', 'failed'],
-];
 
 /** Stated in the documentation's prose. */
 export const textEdges: readonly Edge[] = [

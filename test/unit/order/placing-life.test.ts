@@ -90,8 +90,7 @@ describe('a placing', () => {
   test('has its policy resolved before it asks for anything', async () => {
     const placing = await place({ resolvePolicy: silent, createKitOrder: placed }, { ...input, policy: {} });
     expect(placing.calls).toEqual([]);
-    placing.answers['resolvePolicy'] = policy;
-    await placing.settle();
+    await placing.given({ resolvePolicy: policy });
     expect(placing.calls).toEqual(['0h resolvePolicy', '0h createKitOrder']);
   });
 
@@ -117,8 +116,7 @@ describe('a placing', () => {
     expect(refused.run.shown.attributes).not.toHaveProperty('LabAttention');
     expect(await stateOf(refused)).not.toHaveProperty('outcome');
     const delayed = await place({ createKitOrder: unavailable });
-    delayed.answers['createKitOrder'] = refusal('AmbiguousOrder');
-    await delayed.until(0.2);
+    await delayed.given({ createKitOrder: refusal('AmbiguousOrder') }, 0.2);
     expect(delayed.run.end).toMatchObject(failed('AmbiguousOrder'));
     expect(delayed.run.shown.attributes).toMatchObject({ LabAttention: ['ambiguous_order'] });
   });
@@ -128,12 +126,10 @@ describe('a placing', () => {
     const placing = await place({ createKitOrder: { ...placed, handedOver: false }, handOver: lost });
     await placing.until(0.05);
     expect(placing.calls.filter((call) => call.endsWith('handOver'))).toHaveLength(4);
-    placing.answers['handOver'] = null;
-    expect((await placing.until(0.1)).run.end).toEqual(done);
+    expect((await placing.given({ handOver: null }, 0.1)).run.end).toEqual(done);
 
     const cancelledOne = await (await cancelling({ findKitOrder: lost })).until(0.16);
-    cancelledOne.answers['findKitOrder'] = found;
-    expect((await cancelledOne.until(0.2)).run.replies).toEqual([wasPlaced]);
+    expect((await cancelledOne.given({ findKitOrder: found }, 0.2)).run.replies).toEqual([wasPlaced]);
   });
 
   test('of an order whose id no workflow can have fails, and hands nothing over', async () => {
@@ -160,8 +156,7 @@ describe('a placing that the service does not take', () => {
       });
       expect(placing.run.shown.attributes).toMatchObject({ LabAttention: ['placing_delayed'] });
       expect(placing.run.shown.details).toContain(`(${type}). Placing continues.`);
-      placing.answers['createKitOrder'] = placed;
-      await placing.until(0.4);
+      await placing.given({ createKitOrder: placed }, 0.4);
       expect(placing.run.end).toEqual(done);
       expect(placing.run.shown.attributes).toMatchObject({ LabAttention: [] });
     },
@@ -179,8 +174,7 @@ describe('a placing that the service does not take', () => {
       attention: [{ reason: 'placing_delayed' }],
       waiting: { for: 'access to the lab service: a key that it accepts, for a user and an account of its team' },
     });
-    placing.answers['createKitOrder'] = unavailable;
-    await placing.until(0.2);
+    await placing.given({ createKitOrder: unavailable }, 0.2);
     expect(await stateOf(placing)).toMatchObject({ waiting: { for: 'the lab service to accept the order' } });
   });
 
@@ -216,8 +210,7 @@ describe('a placing that the service does not take', () => {
 
     test('searches after its cancellation if a later attempt may have sent something', async () => {
       const placing = await place({ createKitOrder: unsent, findKitOrder: found, handOver: null });
-      placing.answers['createKitOrder'] = silent;
-      await placing.until(0.2);
+      await placing.given({ createKitOrder: silent }, 0.2);
       await placing.update('cancel');
       placing.answers['createKitOrder'] = calledBack;
       expect((await (await placing.settle()).until(1)).run.replies).toEqual([wasPlaced]);
@@ -230,10 +223,8 @@ describe('a placing that the service does not take', () => {
     test('goes on once, and fails if it is refused again in the next round', async () => {
       const placing = await place({ createKitOrder: searchRefused });
       expect(await stateOf(placing)).toMatchObject({ attention: [{ reason: 'placing_delayed' }] });
-      placing.answers['createKitOrder'] = unavailable;
-      await placing.until(0.2);
-      placing.answers['createKitOrder'] = searchRefused;
-      await placing.until(0.4);
+      await placing.given({ createKitOrder: unavailable }, 0.2);
+      await placing.given({ createKitOrder: searchRefused }, 0.4);
       expect(placing.run.end).toBeUndefined();
       await placing.until(0.6);
       expect(placing.run.end).toMatchObject(failed('OrderRefused'));
@@ -242,8 +233,7 @@ describe('a placing that the service does not take', () => {
     test('fails at once if nothing was sent: there is no order that it would miss', async () => {
       const placing = await place({ createKitOrder: silent });
       await placing.signal('creationProgress', 'nothing_sent');
-      placing.answers['createKitOrder'] = searchRefused;
-      await placing.settle();
+      await placing.given({ createKitOrder: searchRefused });
       expect(placing.run.end).toMatchObject(failed('OrderRefused'));
     });
 
@@ -281,8 +271,7 @@ describe('a placing that is cancelled', () => {
     const placing = await place({ createKitOrder: silent });
     await placing.signal('creationProgress', 'nothing_sent');
     await placing.update('cancel');
-    placing.answers['createKitOrder'] = calledBack;
-    await placing.settle();
+    await placing.given({ createKitOrder: calledBack });
     expect(placing.run.replies).toEqual([cancelled]);
     expect(placing.run.end).toMatchObject(failed('PlacingCancelled'));
     expect(placing.calls).toEqual(['0h createKitOrder']);
@@ -295,8 +284,7 @@ describe('a placing that is cancelled', () => {
     // Of an attempt that was given up.
     await placing.signal('creationProgress', 'nothing_sent');
     await placing.update('cancel');
-    placing.answers['createKitOrder'] = calledBack;
-    await placing.settle();
+    await placing.given({ createKitOrder: calledBack });
     expect(await stateOf(placing)).toMatchObject({
       waiting: { for: 'the service to show whether an order was created before the cancellation' },
     });
@@ -324,8 +312,7 @@ describe('a placing that is cancelled', () => {
     const waiting = await cancelling({ findKitOrder: unauthorized });
     await waiting.until(0.1);
     expect(await stateOf(waiting)).toMatchObject({ attention: [{ reason: 'placing_delayed' }] });
-    waiting.answers['findKitOrder'] = null;
-    await waiting.until(1);
+    await waiting.given({ findKitOrder: null }, 1);
     expect(waiting.calls).toEqual(['0h createKitOrder', '0.013h findKitOrder', '0.179h findKitOrder']);
     expect(waiting.run.replies).toEqual([cancelled]);
     const refused = await (await cancelling({ findKitOrder: refusal('AmbiguousOrder') })).until(1);

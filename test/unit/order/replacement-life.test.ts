@@ -296,8 +296,7 @@ describe('a replacement', () => {
     await order.signal('orderChanged', kitOf(thirdId, awaited, numbered(3)));
     await order.signal('orderChanged', kitOf('another-order', awaited, numbered(2, newId)));
     await order.signal('orderChanged', kitOf(newId, awaited, numbered(2)));
-    order.answers['replaceKitOrder'] = unavailable;
-    await order.settle();
+    await order.given({ replaceKitOrder: unavailable });
     const replacements = stateIn(order.run.replies[0]).chain.filter(({ origin }) => origin === 'replacement');
     expect(replacements).toMatchObject([{ orderId: newId, replaces: orderId }]);
     expect(order.run.logged.filter((line) => !line.startsWith('debug'))).toEqual([]);
@@ -319,8 +318,7 @@ describe('a replacement', () => {
     for (const failed of [orderId, newId]) await order.update('replaceKit', { orderId: failed });
     expect(order.run.calls.filter(({ call }) => call.name === 'replaceKitOrder')).toHaveLength(1);
     await order.signal('orderChanged', redraw(happyPath));
-    order.answers['replaceKitOrder'] = refused;
-    await order.settle();
+    await order.given({ replaceKitOrder: refused });
     expect(order.run.replies).toMatchObject([{ refused: 'OrderRefused' }, { refused: 'OrderEnded' }]);
   });
 
@@ -330,8 +328,7 @@ describe('a replacement', () => {
     await order.report(lost);
     await order.update('cancel', { orderId });
     expect(order.callsOf('cancelOrder')).toEqual([]);
-    order.answers['replaceKitOrder'] = replaced;
-    await order.settle();
+    await order.given({ replaceKitOrder: replaced });
     expect(order.run.replies).toEqual([{ name: 'cancel', refused: 'CancelRefused' }]);
   });
 
@@ -369,11 +366,9 @@ describe('the policy', () => {
   test('that has replaced a kit at last leaves no question to answer: a decision that waited for it is refused', async () => {
     const readOrder = showing(newKit(['ordered']), shownAt(lost));
     const order = await lives(lost, { onLost: 'replace' }, { replaceKitOrder: refused, readOrder });
-    order.answers['replaceKitOrder'] = silent;
-    await order.until(23);
+    await order.given({ replaceKitOrder: silent }, 23);
     await order.update('resolveProblem', { orderId, decision: 'abandon' });
-    order.answers['replaceKitOrder'] = replaced;
-    await order.settle();
+    await order.given({ replaceKitOrder: replaced });
     expect(order.run.replies.at(-1)).toMatchObject({ refused: 'AlreadyResolved' });
     expect(order.run.end).toBeUndefined();
   });
@@ -396,8 +391,7 @@ describe('the policy', () => {
     expect(order.run.logged).toContain('warn: replacement failed');
     await order.until(23);
     expect(order.callsOf('replaceKitOrder')).toEqual(['0h replaceKitOrder', '22.759h replaceKitOrder']);
-    order.answers['replaceKitOrder'] = replaced;
-    await order.until(46);
+    await order.given({ replaceKitOrder: replaced }, 46);
     expect(order.callsOf('replaceKitOrder')).toHaveLength(3);
     const since = order.happened(2);
     expect(since).toEqual(['attention_cleared replacement_failed', 'phase_changed preparing', 'replacement']);
@@ -411,8 +405,7 @@ describe('the policy', () => {
     await order.until(241);
     const { length } = order.callsOf('replaceKitOrder');
     await order.update('setPolicy', { policy: after });
-    order.answers['replaceKitOrder'] = replaced;
-    await order.until(270);
+    await order.given({ replaceKitOrder: replaced }, 270);
     expect(order.callsOf('replaceKitOrder')).toHaveLength(length);
     expect(await order.reasons()).toEqual([reason]);
     expect(order.happened().slice(-2)).toEqual(['attention_cleared replacement_failed', `attention_raised ${reason}`]);
@@ -425,8 +418,7 @@ describe('the policy', () => {
       { replaceKitOrder: refused, resolvePolicy: resolvingPolicy },
     );
     await order.update('setPolicy', { policy: { onLost: 'fail' } });
-    order.answers['replaceKitOrder'] = replaced;
-    await order.until(25);
+    await order.given({ replaceKitOrder: replaced }, 25);
     expect(order.callsOf('replaceKitOrder')).toHaveLength(1);
     expect(order.result).toMatchObject({ outcome: 'failed' });
   });
@@ -444,11 +436,9 @@ describe('the policy', () => {
       waiting: { for: 'placing to be resumed (stopped: recalled)' },
     });
     expect(order.run.shown.details).toContain('**Waits for** placing to be resumed (stopped: recalled)');
-    order.answers['replaceKitOrder'] = refused;
-    await order.until(3.5);
+    await order.given({ replaceKitOrder: refused }, 3.5);
     expect(await order.state()).toMatchObject({ waiting: { for: 'the next order' } });
-    order.answers['replaceKitOrder'] = stopped;
-    await order.until(30);
+    await order.given({ replaceKitOrder: stopped }, 30);
     await order.given({ replaceKitOrder: replaced }, 31);
     expect(order.argumentsOf('replaceKitOrder').at(-1)).toMatchObject({ n: 2, triedBefore: true });
     expect(await order.state()).toMatchObject({ orderId: newId, attention: [] });
@@ -463,8 +453,7 @@ describe('the policy', () => {
   test('goes on with the replacement that failed if the kit is lost again', async () => {
     const order = await lives(lost, { onLost: 'replace' }, { replaceKitOrder: refused });
     await order.report([...lost, 'with_customer']);
-    order.answers['replaceKitOrder'] = replaced;
-    await order.until(1);
+    await order.given({ replaceKitOrder: replaced }, 1);
     await order.report([...lost, 'with_customer', 'lost']);
     expect(await order.state()).toMatchObject({ orderId: newId });
   });
@@ -477,8 +466,7 @@ describe('the policy', () => {
     const order = await lives(stuck, { onProblem: 'replace' }, { replaceKitOrder: silent });
     await order.until(241);
     await order.report(statuses, more);
-    order.answers['replaceKitOrder'] = refused;
-    await order.settle();
+    await order.given({ replaceKitOrder: refused });
     expect(order.happened().join()).not.toContain('attention');
   });
 

@@ -95,7 +95,6 @@ describe('an undo', () => {
   const read = 'GET /v2/user/user-1';
   const deleted = { userId: 'user-1', clientUserId: 'client-1' };
   const resolve = 'GET /v2/user/resolve/client-1';
-  const carriedOut = { body: { success: true } };
 
   test('that is refused is success if the user is there, who may have been restored before', async () => {
     const { activities, asked } = await activitiesWith({ [read]: user, [undo]: notFound('Not found') });
@@ -113,14 +112,9 @@ describe('an undo', () => {
     expect(await activities.undoDeletion({ ...deleted, readableAt: scheduledAt })).toBe('present');
   });
 
-  test.each([
-    // Right after a deletion a read may be older.
-    ['the user is still shown', { [read]: user }],
-    ['the user cannot be read', { [read]: { status: 503, body: '' } }],
-    ['the key is not allowed to read users', { [read]: { status: 403, body: '' } }],
-    ['what is read is not a user', { [read]: { body: 'no JSON' } }],
-  ] satisfies [string, Record<string, Answer>][])('is sent if %s', async (_, answers) => {
-    const { activities, asked } = await activitiesWith({ ...answers, [undo]: carriedOut });
+  // Right after a deletion a read may be older.
+  test('is sent without a read', async () => {
+    const { activities, asked } = await activitiesWith({ [read]: user, [undo]: { body: { success: true } } });
     await activities.undoDeletion(deleted);
     expect(asked()).toEqual([undo]);
   });

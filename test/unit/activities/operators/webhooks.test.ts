@@ -83,9 +83,9 @@ describe('a secret', () => {
     const before = await activities.fingerprintWebhookSecret(one);
     expect(before).not.toContain('b2xk');
     const rotated = { webhookId: 'ep_1', secret: given };
-    expect(await activities.rotateWebhookSecret({ ...one, before })).toEqual(rotated);
-    // The attempt after one whose answer was lost.
-    expect(await activities.rotateWebhookSecret({ ...one, before })).toEqual(rotated);
+    // The second is the attempt after one whose answer was lost.
+    for (let attempts = 0; attempts < 2; attempts += 1)
+      expect(await activities.rotateWebhookSecret({ ...one, before })).toEqual(rotated);
     expect(rotations()).toHaveLength(1);
   });
 
@@ -170,14 +170,12 @@ describe('a failure', () => {
     ['WebhookRefused', { status: 422, body: { detail: 'no' } }],
     ['Unauthorized', { status: 403, body: { detail: 'The key is not bound to this team' } }],
   ] satisfies [string, Answer][])('is permanently %s after %j', async (type, answer) => {
-    const { activities } = await activitiesWith({ 'GET /ep_1/secret': answer });
+    const { activities } = await activitiesWith({ 'GET /ep_1/secret': answer, 'GET ': answer });
     const failure = await rejection(activities.readWebhookSecret({ ...place, webhookId: 'ep_1' }));
     expect(failure).toMatchObject({ type, nonRetryable: true });
-  });
-
-  test('is a refusal if the team is unknown', async () => {
-    const { activities } = await activitiesWith({ 'GET ': { status: 404, body: { detail: 'Team not found' } } });
-    expect(await rejection(activities.listWebhooks(place))).toMatchObject({ type: 'WebhookRefused' });
+    // Without an endpoint it is the team that is unknown.
+    const ofTeam = type === 'WebhookNotFound' ? 'WebhookRefused' : type;
+    expect(await rejection(activities.listWebhooks(place))).toMatchObject({ type: ofTeam });
   });
 
   test('of a deletion does not occur if there is nothing to delete; after another attempt, that one may have deleted it', async () => {

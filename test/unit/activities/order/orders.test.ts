@@ -30,28 +30,24 @@ async function commandsOn(answer: (request: RecordedRequest, posts: number) => A
   };
 }
 
-/** The service refuses to cancel the order, and shows it so from then on. */
-async function refusing(shown: string) {
-  const refused: Answer = { status: 400, body: { detail: 'Transition is not allowed' } };
-  const { cancel } = await commandsOn(({ method }, posts) => {
-    if (method === 'POST') return refused;
-    return posts > 0 ? { body: order(shown) } : undefined;
+/** A service that refuses every command, and answers a read so from then on. */
+const refusing = (detail: string, then: Answer) =>
+  commandsOn(({ method }, posts) => {
+    if (method === 'POST') return { status: 400, body: { detail } };
+    return posts > 0 ? then : undefined;
   });
-  return cancel(2);
-}
 
-test('a cancellation that is refused because an earlier attempt was carried out is done', async () => {
-  expect(await refusing('cancelled')).toMatchObject({ orderId: 'order-1' });
+test('a cancellation that is refused is done if the order is cancelled by then, and refused if it goes on', async () => {
+  const cancelling = async (shown: string) =>
+    (await refusing('Transition is not allowed', { body: order(shown) })).cancel(2);
+  expect(await cancelling('cancelled')).toMatchObject({ orderId: 'order-1' });
+  await expect(cancelling('ordered')).rejects.toMatchObject({ type: 'CancelRefused' });
 });
 
 test('a cancellation whose answer was lost is not sent again once the service shows it', async () => {
   const { cancel, methods } = await commandsOn(() => ({ body: order('cancelled') }));
   expect(await cancel()).toMatchObject({ orderId: 'order-1' });
   expect(methods()).toEqual(['GET']);
-});
-
-test('a cancellation that is refused while the order goes on is refused', async () => {
-  await expect(refusing('ordered')).rejects.toMatchObject({ type: 'CancelRefused' });
 });
 
 const unreadable = { type: 'AnswerUnreadable', nonRetryable: false, details: [{ status: 404, fields: [] }] };
@@ -67,21 +63,15 @@ test.each([
 });
 
 test('a 404 of a proxy to the read after a refused command does not say that the command was refused', async () => {
-  const answer = ({ method }: RecordedRequest, posts: number): Answer | undefined => {
-    if (method === 'POST') return { status: 400, body: { detail: 'Not allowed' } };
-    return posts > 0 ? { status: 404, body: '404 page not found' } : undefined;
-  };
-  await expect((await commandsOn(answer)).cancel()).rejects.toMatchObject(unreadable);
-  await expect((await commandsOn(answer)).register()).rejects.toMatchObject(unreadable);
+  const proxied = () => refusing('Not allowed', { status: 404, body: '404 page not found' });
+  await expect((await proxied()).cancel()).rejects.toMatchObject(unreadable);
+  await expect((await proxied()).register()).rejects.toMatchObject(unreadable);
 });
 
-test("the service's own 404 to the read before a command refuses the command", async () => {
-  const { cancel } = await commandsOn(() => unknown);
+test('an order is unknown if the service itself says so, which refuses a command, and not if a proxy does', async () => {
+  const { cancel, read } = await commandsOn(() => unknown);
+  expect(await read()).toBeNull();
   await expect(cancel()).rejects.toMatchObject({ type: 'CancelRefused', nonRetryable: true });
-});
-
-test('an order is unknown if the service itself says so, and not if a proxy does', async () => {
-  expect(await (await commandsOn(() => unknown)).read()).toBeNull();
   const proxied = await commandsOn(() => ({ status: 404, body: '<html>no such upstream</html>' }));
   await expect(proxied.read()).rejects.toMatchObject({ type: 'ServiceRefused' });
 });
@@ -109,11 +99,10 @@ describe('a registration', () => {
     ['shows it before it is sent again', true, ['GET']],
     ['refuses it because it happened meanwhile', false, ['GET', 'POST', 'GET']],
   ])('whose answer was lost is done if the service %s', async (_how, isShownAtOnce, asked) => {
-    const { register, methods } = await commandsOn(({ method }, posts) => {
-      if (method === 'POST') return { status: 400, body: { detail: 'Already registered' } };
-      const isShown = isShownAtOnce || posts > 0;
-      return isShown ? { body: { ...order('testkit_registered'), sample_id: ' Sample-1' } } : undefined;
-    });
+    const shown = { body: { ...order('testkit_registered'), sample_id: ' Sample-1' } };
+    const { register, methods } = isShownAtOnce
+      ? await commandsOn(() => shown)
+      : await refusing('Already registered', shown);
     expect(await register()).toMatchObject({ orderId: 'order-1', events: [{}] });
     expect(methods()).toEqual(asked);
   });
