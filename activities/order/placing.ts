@@ -199,7 +199,7 @@ async function findEarlier(dependencies: ActivityDependencies, input: CreateKitO
   } catch (error) {
     if (times.sentSince === undefined) await reportProgress(dependencies, 'nothing_sent').catch(() => undefined);
     // There may be an order that would be missed: the placing knows more.
-    const mayPass = error instanceof ServiceRefused && isRefusedInWords(error) && mayHaveBeenSent(criteria);
+    const mayPass = error instanceof ServiceRefused && error.status === 422 && mayHaveBeenSent(criteria);
     throw mayPass ? failureOf(error, 'SearchRefused') : error;
   }
 }

@@ -75,11 +75,13 @@ function isTimezone(name: string | null | undefined): name is string {
   }
 }
 
+/** The earliest first: the service does not say in which order it lists them. */
 function eventsOf({ events }: Appointment): AppointmentEvent[] {
-  return (events ?? []).flatMap(({ created_at: createdAt, status }) => {
+  const dated = (events ?? []).flatMap(({ created_at: createdAt, status }) => {
     const at = utcInstant(createdAt);
     return at === undefined || status == null ? [] : [{ at, status: statusOf(status) }];
   });
+  return dated.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }
 
 /** One status has two names. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Transport } from '../http/http.js';
 import type { CallOptions, ServiceCall } from '../http/calls.js';
 import * as fields from '../fields.js';
+import { isObject } from '../json-object.js';
 import { plainSentence } from '../word.js';
 import { checkedRequest, exactTextSchema, requiredTextSchema } from '../validation.js';
 
@@ -20,8 +21,6 @@ export const linkErrorTypes = [
   'incorrect_mfa_code',
   'user_cancelled',
 ] as const;
-
-export type KnownLinkErrorType = (typeof linkErrorTypes)[number];
 
 /** A user's login. Both values are credentials: they must not be logged. */
 const linkTokenSchema = z.looseObject({
@@ -156,6 +155,19 @@ async function step(transport: Transport, call: Step, provider: string, linkToke
   const answer = linkResultSchema.transform((result) =>
     result.error == null ? result : { ...result, error: plainSentence(result.error, [linkToken, ...call.secrets]) },
   );
-  const patient = { ...call, slowestMs: providerTimeoutMs };
-  return transport.request({ ...patient, params: { provider }, auth: { linkToken }, answer });
+  return transport.request({
+    ...{ ...call, slowestMs: providerTimeoutMs, params: { provider }, auth: { linkToken }, answer },
+    recover: (_status, body) => failedStepIn(body).map((failed) => answer.safeParse(failed).data)[0],
+  });
+}
+
+/**
+ * A step that failed is a result, whatever its status, also in `detail`: the specification names no status, and sources differ. What
+ * has neither the state `error` nor an error type of a link is a refusal of the call.
+ */
+function failedStepIn(body: unknown): object[] {
+  const found = [body, isObject(body) ? body['detail'] : undefined].filter(isObject);
+  const isFailed = ({ state, error_type: type }: Record<string, unknown>) =>
+    state === 'error' || linkErrorTypes.some((known) => known === type);
+  return found.filter(isFailed).map((failed) => ({ ...failed, state: 'error' }));
 }

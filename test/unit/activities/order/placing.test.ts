@@ -219,15 +219,17 @@ describe('the search for an order that a lost answer created', () => {
   });
 
   test.each([
-    ['names a field', [{ type: 'uuid_parsing', loc: ['query', 'user_id'], msg: 'Invented: not a UUID' }], true],
-    ['is a sentence, after something may have been sent', 'Invented: not a UUID', true],
-    ['is a sentence, before anything was sent', 'Invalid format for parameter user_id: invalid UUID length: 3', false],
-  ])('refuses the placing if the service’s refusal %s', async (_how, detail, triedBefore) => {
-    await answering('GET', '/orders', 422, { detail });
-    const type = triedBefore && typeof detail === 'string' ? 'SearchRefused' : 'OrderRefused';
-    await expect(create({ triedBefore })).rejects.toMatchObject({ type, nonRetryable: true });
-    expect(await posts(createPath)).toBe(0);
-  });
+    ['names a field', [{ type: 'uuid_parsing', loc: ['query', 'user_id'], msg: 'Invented: not a UUID' }]],
+    ['is a sentence', 'Invalid format for parameter user_id: invalid UUID length: 3'],
+  ])(
+    'refuses the placing if the service’s refusal %s, and only the search if something may have been sent',
+    async (_how, detail) => {
+      await answering('GET', '/orders', 422, { detail }, {});
+      await expect(create()).rejects.toMatchObject({ type: 'OrderRefused', nonRetryable: true });
+      await expect(create({ triedBefore: true })).rejects.toMatchObject({ type: 'SearchRefused', nonRetryable: true });
+      expect(await posts(createPath)).toBe(0);
+    },
+  );
 
   test('leaves an order without our passthrough to a person: the service may not show it after all', async () => {
     await sandbox.changeSettings({ echoPassthrough: false });

@@ -92,9 +92,19 @@ describe('the result of a step', () => {
     [401, { detail: 'Invalid link token' }, 'Unauthorized'],
     [400, { detail: { error_type: 'INVALID_REQUEST', error_message: 'words' } }, 'ServiceRefused'],
     [422, { detail: [{ loc: ['body', 'mfa_code'], msg: 'Field required' }] }, 'ServiceRefused'],
-    [400, { state: 'error', error_type: 'incorrect_mfa_code' }, 'ServiceRefused'],
+    [400, { state: 'success' }, 'ServiceRefused'],
   ])('is not in a refusal with %i and %j', async (status, body, name) => {
     expect(await rejection(resultOf(body, status))).toMatchObject({ name, status });
+  });
+
+  test.each<[number, object, string?]>([
+    [400, { state: 'error', error_type: 'incorrect_mfa_code' }, 'incorrect_mfa_code'],
+    [401, { detail: { error_type: 'incorrect_mfa_code' } }, 'incorrect_mfa_code'],
+    [409, { error_type: 'duplicate_connection', state: null }, 'duplicate_connection'],
+    [422, { detail: { state: 'error', error: 'words' } }],
+  ])('is a failed step with %i and %j', async (status, body, errorType) => {
+    const result = await resultOf(body, status);
+    expect([result.state, result.error_type]).toEqual(['error', errorType]);
   });
 });
 
