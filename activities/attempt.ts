@@ -98,7 +98,8 @@ function givenUpAt(): number {
   return Math.min(ownEnd, end, Date.now() + scheduleToCloseTimeoutMs - passedMs);
 }
 
-const heartbeatEvery = 5_000;
+/** Milliseconds between two heartbeats, also between two that reach the server (workers/worker/queues.ts). */
+export const heartbeatEvery = 5_000;
 
 /** Sends heartbeats until the work has ended. */
 export async function heartbeating<T>(work: () => Promise<T>): Promise<T> {

@@ -17,7 +17,7 @@ const areas: Readonly<Record<string, readonly [title: string, text: string]>> = 
     `\`source\` is \`kit-order/<root order id>\`, \`subject\` the order's id, \`id\` \`<order id>/<event id or deadline>/<type>\`, except:
 
 - A critical result's is \`<order id>/<status>/critical_result\`, with a correction's event id before the status, and a count after the status if the same result is reported again after its acknowledgement.
-  Its reminders are \`<order id>/<status>/critical_result_reminder/<n>\`.
+  Its reminders are \`<order id>/<status>/critical_result_reminder/<time>\`.
 - If the interpretation of results changes without an event, the \`correction\` has \`<order id>/<event id>.<digest>.<updated at>/correction\`.
   The digest stands for the interpretation, because ids are logged and must not show results.
 - An end that only the order's own status reports has \`<order id>/<last event id or 0>.<phase>/<type>\`; the event that may follow is not notified again.`,

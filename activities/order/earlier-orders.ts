@@ -214,7 +214,7 @@ export function isRegistered({ events, status }: OrderSnapshot): boolean {
 }
 
 function taken(orderId: string, whose: string): ApplicationFailure {
-  const message = `belongs to order ${orderId}, which is ${whose}`;
+  const message = `belongs to order ${shownId(orderId)}, which is ${whose}`;
   const fields = [{ field: 'reference', message }];
   return ApplicationFailure.nonRetryable(`The order is not valid: reference ${message}`, 'OrderRefused', { fields });
 }

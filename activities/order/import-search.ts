@@ -99,7 +99,7 @@ function isRecent({ created_at: createdAt }: Order, { since }: ImportCriteria): 
 }
 
 function ofAnotherReference({ id }: Order): ApplicationFailure {
-  const message = `belongs to order ${id}, which has another reference`;
+  const message = `belongs to order ${shownId(id)}, which has another reference`;
   const fields = [{ field: 'sample_id', message }];
   return ApplicationFailure.nonRetryable(`The order is not valid: sample_id ${message}`, 'OrderRefused', { fields });
 }

@@ -194,7 +194,7 @@ export async function requirePhysician(
   const account = accounts.find(({ id }) => id === canonicalId(labAccountId));
   if (account === undefined || !needsPhysician(account)) return;
   throw ApplicationFailure.nonRetryable(
-    `Lab account ${labAccountId} has the delegated flow ${account.delegated_flow}: the order needs a physician`,
+    `Lab account ${shownId(labAccountId)} has a delegated flow: the order needs a physician`,
     'PhysicianRequired',
     { fields: [{ field: 'physician', message: 'is required by the lab account' }] },
   );

@@ -46,12 +46,12 @@ export class LinkHandle {
   readonly provider: string;
   readonly #calls: TemporalCalls;
   readonly #workflow: WorkflowHandle;
-  private started: StartedLink | undefined;
+  #started: StartedLink | undefined;
 
   constructor(calls: TemporalCalls, userId: string, provider: string, started?: StartedLink) {
     this.userId = canonicalId(userId);
     this.provider = provider;
-    this.started = started;
+    this.#started = started;
     this.#calls = calls;
     this.#workflow = calls.client.workflow.getHandle(linkProviderId(userId, provider));
   }
@@ -63,11 +63,11 @@ export class LinkHandle {
    * also if the link that a start joined has connected meanwhile
    */
   async linkUrl(options: CallOptions = {}): Promise<LinkUrl> {
-    const { started } = this;
+    const started = this.#started;
     const url = await this.#calls.call({ ...linkCalls.reading, defaultDeadline: urlDeadline }, options, (call) =>
       started ? this.firstUrl(call, started) : this.update(call, requestLinkUpdate, {}),
     );
-    this.started = undefined;
+    this.#started = undefined;
     return url;
   }
 

@@ -143,11 +143,11 @@ function transactionOf(order: Order): TransactionSnapshot | undefined {
       : [
           present({
             id: member.id,
-            origin: member.origin,
+            origin: wordIn(member.origin),
             parentId: isApart(member, transaction.orders ?? []) ? undefined : member.parent_id,
             createdAt: knownInstant(member.created_at),
           }),
         ],
   );
-  return present({ id: transaction.id, status: transaction.status, orders });
+  return present({ id: transaction.id, status: wordIn(transaction.status), orders });
 }

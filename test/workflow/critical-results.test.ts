@@ -41,9 +41,11 @@ test('a critical result is notified at once, even if the field says normal, and 
   await kit.expectAttention('critical_result');
   await kit.move({ status: 'completed', interpretation: 'normal' }, { status: 'corrected', interpretation: 'normal' });
   await eventually(() => expect(kit.notified).toContain('correction'));
+  const since = (await kit.handle.state()).criticalResult?.since ?? '';
   for (const count of [1, 2]) {
     await stage.skip('30 minutes');
-    ids.push(`${orderId}/partial/critical_result_reminder/${count}`);
+    const due = new Date(Date.parse(since) + count * 30 * 60_000).toISOString();
+    ids.push(`${orderId}/partial/critical_result_reminder/${due}`);
     await isAlarmed(kit, ...ids);
   }
   const { status } = await stage.temporal.workflow.getHandle(kitOrderId(orderId)).describe();

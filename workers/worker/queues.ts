@@ -1,4 +1,5 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { heartbeatEvery } from '../../activities/attempt.js';
 import { sideQueueName, type SideQueue } from '../../protocol/task-queues.js';
 import { queues, defaultSlots, type QueueOptions } from './polled-queues.js';
 
@@ -18,7 +19,9 @@ export async function createWorkers(
   options: WorkerOptions & { taskQueue: string },
   { polls = queues, slots, backgroundPerSecond }: QueueOptions = {},
 ): Promise<Worker[]> {
-  const { workflowBundle: _, maxCachedWorkflows: __, ...activityOptions } = options;
+  // By itself the SDK passes on a heartbeat every half minute only, and a new attempt might come before an earlier one's request has settled.
+  const all = { maxHeartbeatThrottleInterval: heartbeatEvery, ...options };
+  const { workflowBundle: _, maxCachedWorkflows: __, ...activityOptions } = all;
   const sideOptions = (queue: SideQueue): WorkerOptions => ({
     ...activityOptions,
     ...pollers,
@@ -28,7 +31,7 @@ export async function createWorkers(
       backgroundPerSecond !== undefined && { maxTaskQueueActivitiesPerSecond: backgroundPerSecond }),
   });
   return Promise.all(
-    polls.map((queue) => Worker.create(queue === 'main' ? { ...suspensionTolerance, ...options } : sideOptions(queue))),
+    polls.map((queue) => Worker.create(queue === 'main' ? { ...suspensionTolerance, ...all } : sideOptions(queue))),
   );
 }
 

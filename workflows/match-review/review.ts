@@ -253,9 +253,9 @@ export function followAgain(review: Review, now: number): void {
   note(review, 'followed again', now);
 }
 
-/** Nobody waits any more. At the service everything stays as it is. */
+/** Nobody waits any more. At the service everything stays as it is. An order that it has answered with is still passed on. */
 export function abandon(review: Review): void {
   review.ending ??= 'abandoned';
   review.unclear = false;
-  delete review.order;
+  if (!review.order?.snapshot) delete review.order;
 }

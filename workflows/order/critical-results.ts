@@ -93,18 +93,16 @@ export function remindOfCriticalResults(chain: Chain, now: number): void {
     const { orderId, since, status } = result;
     // One that could not be delivered is overtaken: an outbox must not grow with the receiver's outage.
     dropReminders(chain, orderId);
+    // By its time: a run that does not know of the one before counts from 1 again, and a receiver drops an id that it had.
     const at = iso(reminderAt(result, due, interval));
-    const head = headOf(chain, orderOf(chain, orderId), `${keyOf(result)}/critical_result_reminder/${due}`, at);
+    const head = headOf(chain, orderOf(chain, orderId), `${keyOf(result)}/critical_result_reminder/${at}`, at);
     const data = { reminder: due, status, since, alarm: alarmOf(result) };
     enqueue(chain, { ...head, orderId, type: 'critical_result_reminder', data });
     note(chain, `critical result reminder ${due}`, now, orderId);
   }
 }
 
-/**
- * Counts from the last reminder, if the policy's interval has changed: the next one comes an interval
- * later, and the numbers go on, because they are part of the notifications' ids.
- */
+/** Counts from the last reminder, if the policy's interval has changed: the next one comes an interval later, and the numbers go on. */
 export function recountReminders(chain: Chain, before: number): void {
   if (chain.policy.criticalResultReminder === before) return;
   for (const result of chain.criticalResults) {

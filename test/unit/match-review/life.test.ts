@@ -290,6 +290,18 @@ describe('a decision', () => {
     expect(review.run.end).toMatchObject({ result: { decision: { action: 'accept', orderId, userId } } });
   });
 
+  test('to accept that is answered after a cancellation still brings its order to its workflow', async () => {
+    const review = await life(item(), { decideMatchReview: silent });
+    await review.update('accept', { orderId });
+    await review.run.cancel();
+    await review.given({ decideMatchReview: gaveOrder });
+    const next = review.run.end as { input?: object };
+    const last = next.input === undefined ? review : await new Life(opening, {}).start(next.input);
+    const forwarded = [review, last].flatMap((run) => run.argumentsOf('forwardOrder'));
+    expect(forwarded[0]).toEqual({ snapshot: order, rootOrderId: orderId });
+    expect(last.events.at(-2)).toBe('0h match_review.ended accepted');
+  });
+
   test('to reject ends the review, also if the service does not say by whom', async () => {
     for (const decided of [rejected, over({}), over({ resolvedOrderId: orderId })]) {
       const review = await reviewDeciding([ours(decided)]);
