@@ -93,7 +93,7 @@ function connectionsWith(
 
 /**
  * True if the notification reports a broken connection that works again, because the user has linked the provider again in the
- * meantime, or one that the service ended because the user is deleted. If the service gives no clear answer, the notification is sent.
+ * meantime, or one of a user who is deleted or gone. If the service gives no clear answer, the notification is sent.
  */
 export async function isOutdated(
   service: LabService,
@@ -107,7 +107,7 @@ export async function isOutdated(
 
 /**
  * When the user's connection with the provider was made, in milliseconds since the epoch, or 0 if the service does not say.
- * Undefined if there is none, if one of them is broken, and without an answer; `deleted` if the user's deletion ended it.
+ * Undefined if there is none, if one of them is broken, and without an answer; `deleted` if the user is deleted, or not known any more.
  */
 async function connectedSince(
   providers: LabService['providers'],
@@ -120,7 +120,7 @@ async function connectedSince(
     if (same.length === 0 || same.some(({ status }) => status !== 'connected')) return undefined;
     return Math.max(...same.map(({ created_on: createdOn }) => Date.parse(utcInstant(createdOn) ?? '') || 0));
   } catch (error) {
-    if (isScheduledForDeletion(error)) return 'deleted';
+    if (isScheduledForDeletion(error) || isStatedUnknown(error)) return 'deleted';
     if (error instanceof ServiceError) return undefined;
     throw error;
   }

@@ -41,7 +41,7 @@ test('a critical result is notified at once, even if the field says normal, and 
   await kit.expectAttention('critical_result');
   await kit.move({ status: 'completed', interpretation: 'normal' }, { status: 'corrected', interpretation: 'normal' });
   await eventually(() => expect(kit.notified).toContain('correction'));
-  const since = (await kit.handle.state()).criticalResult?.since ?? '';
+  const since = (await kit.expectState({})).criticalResult?.since ?? '';
   for (const count of [1, 2]) {
     await stage.skip('30 minutes');
     const due = new Date(Date.parse(since) + count * 30 * 60_000).toISOString();

@@ -32,12 +32,10 @@ test('the news of a connection that works again is outdated, and costs one read'
 test.each([
   'You have scheduled this user for deletion.',
   'The user has been scheduled for deletion as per your previous request',
-])(
-  'the news is outdated if the service ended the connection with its user (%s), whom nobody should ask to link again',
-  async (detail) => {
-    expect(await (await outcome({ status: 404, body: { detail } })).isOld).toBe(true);
-  },
-);
+  'User not found',
+])('the news is outdated if the user is deleted or gone (%s): nobody should ask them to link again', async (detail) => {
+  expect(await (await outcome({ status: 404, body: { detail } })).isOld).toBe(true);
+});
 
 test.each([
   ['the connection is broken', shown(other, broken)],
@@ -46,7 +44,7 @@ test.each([
   ['there is no such connection', shown(other)],
   ['its status is not known', shown({ ...whole, status: 'invented' })],
   ['the service does not answer', { status: 503, body: {} }],
-  ['the service does not know the user', { status: 404, body: { detail: 'User not found' } }],
+  ['a proxy answers', { status: 404, body: { detail: 'Page not found' } }],
 ] satisfies [string, Answer][])('the news is sent if %s', async (_case, answer) => {
   expect(await (await outcome(answer)).isOld).toBe(false);
 });
