@@ -25,8 +25,8 @@ export function plainSentence(text: string, secrets: readonly string[]): string 
   // Before anything is cut: a piece of a secret would not be found any more.
   const plain = redacted(text, secrets)
     .slice(0, 4 * sentenceCharacters)
-    .replace(/[^\s@"'<>,;]+@[^\s@"'<>,;]+/g, '<e-mail>')
-    .replace(/(?<![\w-])\+?\(?\d[\d\s().-]{5,}\d(?![\w-])/g, '<number>');
+    .replace(/[^\s@"'<>,;]+(?:@|%40)[^\s@"'<>,;]+/gi, '<e-mail>')
+    .replace(/(?<![\w-])\+?\(?\d[\d\s().\/:T-]{5,}\dZ?(?![\w-])/g, '<number>');
   return [...plain].slice(0, sentenceCharacters).join('');
 }
 

@@ -179,9 +179,13 @@ describe('the text of a refusal', () => {
 
   test('loses e-mail addresses, telephone numbers and dates', () => {
     const { sentence } = readRefusal({
-      detail: 'testperson@example.com, born 1980-02-29, phone +1 (555) 010-0123 or 5550100123, is known',
+      detail:
+        'testperson@example.com or testperson%40example.com, born 1980-02-29, 02/29/1980 or 1980-02-29T00:00:00Z, ' +
+        'phone +1 (555) 010-0123, 555/010/0123 or 5550100123, is known',
     });
-    expect(sentence).toBe('<e-mail>, born <number>, phone <number> or <number>, is known');
+    expect(sentence).toBe(
+      '<e-mail> or <e-mail>, born <number>, <number> or <number>, phone <number>, <number> or <number>, is known',
+    );
   });
 
   test('keeps identifiers, patterns and small numbers readable', () => {
