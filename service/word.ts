@@ -26,7 +26,7 @@ export function plainSentence(text: string, secrets: readonly string[]): string 
   const plain = redacted(text, secrets)
     .slice(0, 4 * sentenceCharacters)
     .replace(/[^\s@"'<>,;]+(?:@|%40)[^\s@"'<>,;]+/gi, '<e-mail>')
-    .replace(/(?<![\w-])\+?\(?\d[\d\s().\/:T-]{5,}\dZ?(?![\w-])/g, '<number>');
+    .replace(/(?<![\w-])\+?\(?\d[\d\s()./:T-]{5,}\dZ?(?![\w-])/g, '<number>');
   return [...plain].slice(0, sentenceCharacters).join('');
 }
 
