@@ -15,7 +15,7 @@ export type { Installation } from '../service/installation.js';
 export { labDataConverter, createPayloadCodec, type PayloadCodecOptions } from './encryption/payload-codec.js';
 export { parseKeyRing, type EncryptionKey, type KeyRing } from './encryption/key-ring.js';
 export { followKeys, type KeyObserver, type LiveKeys } from './encryption/live-keys.js';
-export type { UndeliveredNotifications, UndeliveredSummary } from './notifications/undelivered.js';
+export type { NotificationOperations, UndeliveredSummary } from './notifications/undelivered.js';
 export type { DeliveryState, UndeliveredNotification } from '../protocol/notifications/delivery.js';
 export type { BusinessDays } from '../protocol/business-days.js';
 export type { Duration } from '../protocol/time.js';
@@ -38,7 +38,7 @@ export type { AdoptedOrder, AdoptOrder } from './order/adopting.js';
 export type { EarlierFailure, ReconcileOptions } from './order/reconciliation.js';
 export type { PlaceOptions } from './order/placing.js';
 export type { OrderSearch } from '../service/order/orders.js';
-export type { CancelledPlacing, KitOrderHandle, WhichOrder } from './order/order-handle.js';
+export type { CancelledPlacing, OrderHandle, WhichOrder } from './order/order-handle.js';
 export { answerFaults } from '../service/order/answers.js';
 export type {
   ImportOrderRequest,

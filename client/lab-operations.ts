@@ -32,7 +32,7 @@ import { LinkOperations } from './link/links.js';
 import { MatchReviewOperations } from './match-review/match-reviews.js';
 import type { ServiceAccess } from './service-calls.js';
 import { OrderOperations } from './order/orders.js';
-import { UndeliveredNotifications } from './notifications/undelivered.js';
+import { NotificationOperations } from './notifications/undelivered.js';
 import { UserOperations } from './user/users.js';
 import { withIdentityOf, withPayloadLimit } from './payload-limit.js';
 import { addressAndWay, throughProxy, reconnection } from './temporal-connection.js';
@@ -128,7 +128,7 @@ export class LabOperations {
   readonly placing: PlacingOperations;
   readonly rejectedEvents: RejectedEventOperations;
   /** Notifications that your endpoint did not accept before their workflow ended. */
-  readonly notifications: UndeliveredNotifications;
+  readonly notifications: NotificationOperations;
   /** The endpoints that the service delivers events to; `createWebhookHandler` receives the events. */
   readonly webhooks: WebhookOperations;
   readonly appointments: AppointmentOperations;
@@ -186,7 +186,7 @@ export class LabOperations {
     this.catalogue = new CatalogueOperations(access);
     this.placing = new PlacingOperations(calls);
     this.rejectedEvents = new RejectedEventOperations(calls);
-    this.notifications = new UndeliveredNotifications(calls);
+    this.notifications = new NotificationOperations(calls);
     this.webhooks = new WebhookOperations(calls);
     this.appointments = new AppointmentOperations(access);
     this.matchReviews = new MatchReviewOperations(access);

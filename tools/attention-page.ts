@@ -12,7 +12,7 @@ Their id ends in \`<reason>/attention_raised\`; the second time in \`<reason>.2/
 The other workflows send no notification of it.
 \`deliverNotifications\` has \`notifications_undelivered\` until its work is done, and keeps it if it gives notifications up; \`unreadable_signal\` as below.
 
-Answers are named as in a backend. An operator has a command for each: \`labops orders cancel\`, \`resolve\` (for \`resolveProblem\`), \`replace\` (\`replaceKit\`) and \`acknowledge-critical\` (\`acknowledgeCriticalResult\`), and those of [command-line.md](command-line.md).
+Answers are named as in a backend; [\`labops\`](commands.md) has them in kebab case.
 \`resolveProblem\` with \`wait\` gives an overdue order its limit once more.
 `;
 

@@ -95,9 +95,12 @@ export class AppointmentOperations {
    *
    * @throws ServiceNotConfigured, and the service's own errors
    */
-  async cancellationReasons(options: CallOptions & { walkIn?: boolean } = {}): Promise<CancellationReason[]> {
+  async cancellationReasons(
+    { walkIn = false }: { walkIn?: boolean } = {},
+    options: CallOptions = {},
+  ): Promise<CancellationReason[]> {
     return askService(this.#access, appointmentCalls.reading, options, ({ appointments, walkIns }, abort) =>
-      (options.walkIn === true ? walkIns : appointments).cancellationReasons(abort),
+      (walkIn ? walkIns : appointments).cancellationReasons(abort),
     );
   }
 

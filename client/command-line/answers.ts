@@ -95,18 +95,19 @@ export type Answers = Record<'orders list', List<'orders', OrderSummary>> &
   Record<'orders adopt', Changed<AdoptedOrder, AdoptOrder>> &
   Record<'orders set-policy', Changed<PolicyChanged, Omit<PolicyNotChanged, 'error'>>> &
   Record<'orders open', { address: string }> &
+  Record<'orders reconcile', ReconcileResult> &
   Of<'orders', 'show' | 'watch', OrderState | PlacingState> &
-  Of<'orders', 'register' | 'resolve' | 'replace' | 'acknowledge-critical', OrderState> &
+  Of<'orders', 'register' | 'resolve-problem' | 'replace-kit' | 'acknowledge-critical-result', OrderState> &
   Record<'orders cancel', OrderState | CancelledPlacing> &
   Record<'links list', List<'links', LinkSummary>> &
   Record<'links url', LinkUrl> &
-  Record<'links code', CodeAnswer> &
-  Of<'links', 'start' | 'show' | 'watch' | 'report' | 'cancel', LinkState> &
+  Record<'links submit-mfa-code', CodeAnswer> &
+  Of<'links', 'start' | 'show' | 'watch' | 'report-link-result' | 'cancel', LinkState> &
   Record<'reports list', List<'reports', ReportSummary>> &
   Record<'reports submit', { reference: string; jobId?: string }> &
   Of<'reports', 'show' | 'watch', ReportState> &
   Record<'reports cancel', ReportState | CancelledSubmission> &
-  Of<'users', 'delete' | 'show' | 'undo', DeletionState> &
+  Of<'users', 'request-deletion' | 'show' | 'undo', DeletionState> &
   Record<'users receipt', { receipt: string }> &
   Record<'users verify-receipt', DeletionReceipt> &
   Record<'users export', ExportedWork | { kind: string }> &
@@ -114,7 +115,7 @@ export type Answers = Record<'orders list', List<'orders', OrderSummary>> &
   Record<'appointments slots', Slots> &
   Of<'appointments', 'start' | 'choose' | 'request' | 'reschedule' | 'cancel' | 'show' | 'watch', AppointmentState> &
   Record<'match-reviews list', List<'reviews', MatchReviewSummary>> &
-  Of<'match-reviews', 'start' | 'accept' | 'reject' | 'unsure' | 'show' | 'watch', MatchReviewState> &
+  Of<'match-reviews', 'start' | 'accept' | 'reject' | 'mark-unsure' | 'show' | 'watch', MatchReviewState> &
   Record<'notifications list', UndeliveredSummary[]> &
   Record<'notifications replay', ReplayNotificationsResult> &
   Of<'notifications', 'show' | 'resend' | 'discard', DeliveryState> &
@@ -122,13 +123,13 @@ export type Answers = Record<'orders list', List<'orders', OrderSummary>> &
   Record<'webhooks list', { endpoints: webhooks.WebhookEndpoint[] }> &
   Of<'webhooks', 'show' | 'update' | 'enable', webhooks.WebhookEndpoint> &
   Record<'webhooks register', Secret<webhooks.WebhookRegistered>> &
-  Record<'webhooks headers', webhooks.WebhookHeadersRead | webhooks.WebhookHeadersSet> &
+  Record<'webhooks read-headers', webhooks.WebhookHeadersRead> &
+  Record<'webhooks set-headers', webhooks.WebhookHeadersSet> &
   Record<'webhooks rotate', Secret<webhooks.WebhookSecretRotated>> &
   Record<'webhooks delete', webhooks.WebhookDeleted> &
   Record<'rejected-events list', RejectedEventsPage> &
   Record<'rejected-events replay', ReplayRejectedEventsResult> &
   Record<'rejected-events discard', { id: string; state: 'discarded' }> &
-  Record<'reconcile', ReconcileResult> &
   Record<'keys status', { keys: (KeyUse & { standing: Standing })[]; runs: number }> &
   Record<'doctor', { faults: number; warnings: number; findings: Finding[] }> &
   Record<'service providers', { providers: Provider[] }> &

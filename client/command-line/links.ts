@@ -36,7 +36,7 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
     'poll a link and print each state that differs from the one before, one per line, until it has ended',
   ).action(async (which: WhichLink) => commandLine.watch((lab) => lab.links.getHandle(idsOf(which)), linkLine));
   withExample(
-    onLink('report', "report the answer that the user's browser got to the password step"),
+    onLink('report-link-result', "report the answer that the user's browser got to the password step"),
     commandLine.terminal,
     examples.linkAnswer,
   )
@@ -45,7 +45,7 @@ export function linkCommands(program: Command, commandLine: CommandLine): void {
       const answer = (await readObject(commandLine.terminal, file)) as Record<string, unknown>;
       await send(commandLine, which, (link) => link.reportLinkResult(answer));
     });
-  onLink('code', "send the user's code to the provider; prompts for it without showing it")
+  onLink('submit-mfa-code', "send the user's code to the provider; prompts for it without showing it")
     .option('--stdin', 'read the code from standard input')
     .action(async ({ stdin, ...which }: WhichLink & { stdin?: true }) =>
       submitCode(commandLine, which, stdin === true),
@@ -79,7 +79,7 @@ function urlCommand(links: Command, commandLine: CommandLine): void {
   linkCommand(links, 'url', "print the page and the token for the user's browser: both are credentials").action(
     async (which: WhichLink) =>
       commandLine.run(async ({ lab }) => {
-        const url = await (await lab.links.getHandle(idsOf(which))).linkUrl();
+        const url = await (await lab.links.getHandle(idsOf(which))).url();
         commandLine.print(url, () =>
           facts([
             ['Page', url.linkWebUrl],
@@ -131,7 +131,7 @@ async function submitCode(commandLine: CommandLine, which: WhichLink, fromStdin:
     throw new UsageError('There is no terminal to prompt for the code: pass it with --stdin');
   const code = fromStdin ? await readText(terminal, '-') : await terminal.ask('Code: ', { hidden: true });
   await commandLine.send(mayHappen(which), async ({ lab }) => {
-    const answer = await (await lab.links.getHandle(idsOf(which))).submitMfaCode(code.replace(/\r?\n$/, ''));
+    const answer = await (await lab.links.getHandle(idsOf(which))).submitMfaCode({ code: code.replace(/\r?\n$/, '') });
     commandLine.print(answer, () =>
       sections(
         facts([

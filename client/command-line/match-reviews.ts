@@ -54,7 +54,7 @@ export function matchReviewCommands(program: Command, commandLine: CommandLine):
       const rejection = await noteFrom(commandLine, path);
       await send(rawResultId, (handle) => handle.reject(rejection));
     });
-  onResult('unsure', "leave the decision to the lab service's staff")
+  onResult('mark-unsure', "leave the decision to the lab service's staff")
     .option(...noteFile)
     .action(async (rawResultId: string, { noteFile: path }: NoteOption) => {
       const rejection = await noteFrom(commandLine, path);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { DeliveryState } from '../../protocol/notifications/delivery.js';
+import type { ReplayNotificationsProgress } from '../../protocol/operators/notification-replay.js';
 import type { UndeliveredSummary } from '../notifications/undelivered.js';
 import type { CommandLine } from './command-line.js';
 import { time } from './input.js';
@@ -34,7 +35,7 @@ export function notificationCommands(program: Command, commandLine: CommandLine)
     .description('send notifications now, even those that the receiver refused; without ids, all of them')
     .action(async (source: string, ids: string[]) =>
       commandLine.send(mayHappen(source), async ({ lab }) => {
-        const state = await lab.notifications.resend(source, ids.length > 0 ? ids : undefined);
+        const state = await lab.notifications.resend(source, ids.length > 0 ? { ids } : {});
         commandLine.print(state, () => deliveryText(state));
       }),
     );
@@ -47,7 +48,7 @@ export function notificationCommands(program: Command, commandLine: CommandLine)
       const which = ids.length === 1 ? 'This notification' : `These ${ids.length} notifications`;
       await commandLine.confirm(`${which} will never be sent.`, yes === true);
       await commandLine.send(mayHappen(source), async ({ lab }) => {
-        const state = await lab.notifications.discard(source, ids);
+        const state = await lab.notifications.discard(source, { ids });
         commandLine.print(state, () => deliveryText(state));
       });
     });
@@ -64,10 +65,9 @@ function replayCommand(notifications: Command, commandLine: CommandLine): void {
         'The replay may continue, for a day at most: the same command waits for its end',
         async ({ lab, progress }) => {
           progress.say('replaying');
-          const result = await lab.notifications.replay(since, {
-            onProgress: ({ notifications: sent, workflowsToGo }) =>
-              progress.say(`replaying: ${sent} notifications, ${workflowsToGo ?? 'all'} workflows to go`),
-          });
+          const onProgress = ({ notifications: sent, workflowsToGo }: ReplayNotificationsProgress): void =>
+            progress.say(`replaying: ${sent} notifications, ${workflowsToGo ?? 'all'} workflows to go`);
+          const result = await lab.notifications.replay({ since }, { onProgress });
           commandLine.print(result, () =>
             facts([
               ['Sent again', result.notifications],

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import type { CancelledPlacing, KitOrderHandle, WhichOrder } from '../order/order-handle.js';
+import type { CancelledPlacing, OrderHandle, WhichOrder } from '../order/order-handle.js';
 import type { OrderSelection, PolicyChange, WhichHandle } from '../order/orders.js';
 import { readWebUi } from '../config.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
@@ -20,6 +20,7 @@ import { NotAllChanged, UsageError } from './failures.js';
 import { adoptCommand } from './order-adoption.js';
 import { readObject, readText, examples, withExample } from './input.js';
 import { addFilterOptions, filterOf, listCommand, ofOrders, type FilterOptions } from './lists.js';
+import { reconcileCommand } from './reconcile.js';
 import { orderLine, orderText, orderTable, policyChangeText } from './order-text.js';
 
 interface ReferenceOption {
@@ -43,6 +44,7 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
   listCommand(orders, commandLine, ofOrders, (lab, filter, options) => lab.orders.list(filter, options), orderTable);
   placeCommand(orders, commandLine);
   adoptCommand(orders, commandLine);
+  reconcileCommand(orders, commandLine);
 
   const onOrder = (name: string, description: string) =>
     orders
@@ -77,7 +79,7 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
       const which = whichOrder(orderId, reference);
       const registration = (await readObject(commandLine.terminal, file)) as RegisterCommand['registration'];
       await command(commandLine, which, 'The kit may be registered', (handle, meant) =>
-        handle.register(registration, meant),
+        handle.register({ registration, ...meant }),
       );
     });
   onOrder('cancel', 'cancel an order that has not shipped, or its placing').action(
@@ -88,7 +90,7 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
   );
   resolveCommand(orders, commandLine);
   orders
-    .command('replace <order-id>')
+    .command('replace-kit <order-id>')
     .description('order a new kit for one that is lost, failed or stuck, to the same address')
     .action(async (orderId: string) =>
       command(commandLine, { orderId }, newKit, (handle) => handle.replaceKit({ orderId })),
@@ -118,7 +120,7 @@ function openCommand(onOrder: (name: string, description: string) => Command, co
 /** It takes only an id: the current order of a reference may have changed when the command is repeated. */
 function resolveCommand(orders: Command, commandLine: CommandLine): void {
   orders
-    .command('resolve <order-id>')
+    .command('resolve-problem <order-id>')
     .description('decide what happens to an order that needs a decision')
     .addOption(
       new Option(
@@ -131,7 +133,7 @@ function resolveCommand(orders: Command, commandLine: CommandLine): void {
     .addOption(new Option('--instead-of <decision>', 'change an earlier wait that is not over yet').choices(['wait']))
     .action(async (orderId: string, { decision, insteadOf }: ResolveOptions) =>
       command(commandLine, { orderId }, decision === 'replace' ? newKit : 'The decision may be carried out', (handle) =>
-        handle.resolveProblem(decision, { orderId, ...(insteadOf !== undefined && { insteadOf }) }),
+        handle.resolveProblem({ orderId, decision, ...(insteadOf !== undefined && { insteadOf }) }),
       ),
     );
 }
@@ -220,7 +222,7 @@ interface AcknowledgementOptions {
 /** The order is named by its id alone: whose result is acknowledged must not depend on which kit is the current one. */
 function acknowledgeCriticalCommand(orders: Command, commandLine: CommandLine): void {
   orders
-    .command('acknowledge-critical <order-id>')
+    .command('acknowledge-critical-result <order-id>')
     .description('record that somebody handles a critical result, which ends its reminders')
     .option('--by <person-id>', "who handles it: the product's id of the person, never a name (default: the actor)")
     .addOption(
@@ -258,7 +260,7 @@ async function command(
   commandLine: CommandLine,
   which: WhichHandle,
   effect: string,
-  send: (handle: KitOrderHandle, meant: WhichOrder) => Promise<OrderState | CancelledPlacing>,
+  send: (handle: OrderHandle, meant: WhichOrder) => Promise<OrderState | CancelledPlacing>,
 ): Promise<void> {
   const named = 'orderId' in which ? which.orderId : `--reference ${which.reference}`;
   await commandLine.send(`${effect} nevertheless: \`labops orders show ${named}\` shows the order`, async ({ lab }) => {

@@ -20,7 +20,6 @@ import { notificationCommands } from './notifications.js';
 import { matchReviewCommands } from './match-reviews.js';
 import { orderCommands } from './orders.js';
 import { placingCommands } from './placing.js';
-import { reconcileCommand } from './reconcile.js';
 import { rejectedEventCommands } from './rejected-events.js';
 import { reportCommands } from './reports.js';
 import { type Terminal, processTerminal } from './terminal.js';
@@ -43,7 +42,6 @@ const areas: readonly Area[] = [
   placingCommands,
   webhookCommands,
   rejectedEventCommands,
-  reconcileCommand,
   keyCommands,
 ];
 

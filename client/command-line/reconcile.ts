@@ -7,8 +7,8 @@ import { facts, moment } from './output.js';
 const goesOn = 'The reconciliation may continue: the same command waits for the end of the run that has begun';
 
 /** Catches up on the webhooks of a range of time that an outage lost. */
-export function reconcileCommand(program: Command, commandLine: CommandLine): void {
-  program
+export function reconcileCommand(orders: Command, commandLine: CommandLine): void {
+  orders
     .command('reconcile')
     .description('compare the orders updated in a time range with what the workflows know, and notify them')
     .requiredOption('--from <time>', 'ISO 8601: a date (midnight in UTC), or a time with its zone')

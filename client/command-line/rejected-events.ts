@@ -83,7 +83,7 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
       const goesOn =
         'The event may be discarded nevertheless: `labops rejected-events list --state discarded` shows it then';
       await commandLine.send(goesOn, async ({ lab }) => {
-        await lab.rejectedEvents.discard(id, reason);
+        await lab.rejectedEvents.discard(id, { reason });
         commandLine.print({ id, state: 'discarded' }, () => `Event ${id} is discarded.`);
       });
     });
@@ -92,7 +92,7 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
 /** All events must be requested explicitly: a forgotten id must not mean all of them. */
 function whichEvents(id: string | undefined, { all, limit, ...filter }: ReplayOptions) {
   const isFiltered = limit !== undefined || Object.keys(filter).length > 0;
-  if (id !== undefined && all !== true && !isFiltered) return id;
+  if (id !== undefined && all !== true && !isFiltered) return { id };
   if (id === undefined && all === true) return { ...filterOf(filter), ...(limit !== undefined && { limit }) };
   throw new UsageError("Give one event's id, or --all, which --type and --reason can narrow down");
 }

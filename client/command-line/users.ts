@@ -26,7 +26,7 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
   const show = (state: DeletionState): void => commandLine.print(state, () => deletionText(state));
 
   users
-    .command('delete <user-id>')
+    .command('request-deletion <user-id>')
     .description('delete a user: connections at once, data after the grace period')
     .option('--grace-days <days>', 'for how many days the deletion can be undone, from 0.05 (72 minutes) to 7', days)
     .addOption(
@@ -53,7 +53,7 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
     .command('show <user-id>')
     .description("show the state of a user's latest deletion")
     .action(async (userId: string) =>
-      commandLine.run(async ({ lab }) => show(await (await lab.users.getDeletionHandle(userId)).state())),
+      commandLine.run(async ({ lab }) => show(await (await lab.users.getDeletionHandle({ userId })).state())),
     );
   receiptCommands(users, commandLine);
   users
@@ -70,7 +70,7 @@ export function userCommands(program: Command, commandLine: CommandLine): void {
     .action(async (userId: string) =>
       commandLine.send(
         `The user may be restored nevertheless: \`labops users show ${userId}\` shows the deletion`,
-        async ({ lab }) => show(await (await lab.users.getDeletionHandle(userId)).undo()),
+        async ({ lab }) => show(await (await lab.users.getDeletionHandle({ userId })).undo()),
       ),
     );
 }
@@ -118,7 +118,7 @@ function receiptCommands(users: Command, commandLine: CommandLine): void {
     .description('print the signed receipt of a final deletion, a compact JWS')
     .action(async (userId: string) =>
       commandLine.run(async ({ lab }) => {
-        const receipt = await (await lab.users.getDeletionHandle(userId)).receipt();
+        const receipt = await (await lab.users.getDeletionHandle({ userId })).receipt();
         commandLine.print({ receipt }, () => receipt);
       }),
     );

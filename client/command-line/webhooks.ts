@@ -131,28 +131,29 @@ function changingCommands({ ofTeam, send, show, commandLine }: Area): void {
     async (webhookId: string, place: WebhookPlace) =>
       send(async (webhooks) => {
         show(await webhooks.enable(place, webhookId));
-        commandLine.note('Events missed meanwhile are not sent again: see `labops reconcile --help`.');
+        commandLine.note('Events missed meanwhile are not sent again: see `labops orders reconcile --help`.');
       }),
   );
 }
 
 function headerCommands({ ofTeam, read, send, commandLine }: Area): void {
+  ofTeam('read-headers <webhook-id>', 'print the headers of deliveries').action(
+    async (webhookId: string, place: WebhookPlace) =>
+      read(async (webhooks) => {
+        const { headers, sensitive, ...of } = await webhooks.readHeaders(place, webhookId);
+        const rows = [...Object.entries(headers), ...sensitive.map((name) => [name, '(not shown)'])];
+        commandLine.print({ ...of, headers, sensitive }, () => table(['Header', 'Value'], rows));
+      }),
+  );
   withExample(
-    ofTeam('headers <webhook-id>', 'print the headers of deliveries, or replace them with --set-file'),
+    ofTeam('set-headers <webhook-id>', 'replace all headers of deliveries'),
     commandLine.terminal,
     examples.headers,
   )
-    .option('--set-file <path>', 'replace all headers with a JSON object of names and values; - reads standard input')
-    .action(async (webhookId: string, { setFile, ...place }: WebhookPlace & { setFile?: string }) => {
-      if (setFile === undefined) {
-        return read(async (webhooks) => {
-          const { headers, sensitive, ...of } = await webhooks.readHeaders(place, webhookId);
-          const rows = [...Object.entries(headers), ...sensitive.map((name) => [name, '(not shown)'])];
-          commandLine.print({ ...of, headers, sensitive }, () => table(['Header', 'Value'], rows));
-        });
-      }
-      const headers = (await readObject(commandLine.terminal, setFile)) as Record<string, string>;
-      return send(async (webhooks) => {
+    .requiredOption('--file <path>', 'the headers as a JSON object of names and values; - reads standard input')
+    .action(async (webhookId: string, { file, ...place }: WebhookPlace & { file: string }) => {
+      const headers = (await readObject(commandLine.terminal, file)) as Record<string, string>;
+      await send(async (webhooks) => {
         const set = await webhooks.setHeaders(place, webhookId, headers);
         commandLine.print(set, () => facts([['Headers', set.names.join(', ') || 'none']]));
       });

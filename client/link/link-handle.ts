@@ -13,6 +13,7 @@ import {
   type LinkResult,
   type LinkState,
   type LinkUrl,
+  type MfaCode,
 } from '../../protocol/link/messages.js';
 import type { LinkReport } from '../../protocol/link/link-report.js';
 import type { CallOptions, Deadline } from '../call-options.js';
@@ -38,7 +39,7 @@ const urlDeadline: Deadline = '60s';
 const codeDeadline: Deadline = '150s';
 
 /**
- * One link of a user with a provider. No method rejects with, logs or stores a token, a URL or a code; only `linkUrl`
+ * One link of a user with a provider. No method rejects with, logs or stores a token, a URL or a code; only `url`
  * returns the first two. Every method also rejects with the errors of {@link CallOptions}.
  */
 export class LinkHandle {
@@ -62,7 +63,7 @@ export class LinkHandle {
    * @throws ServiceDown after half a minute of outage: ask again; LinkRefused for an unknown user or provider; LinkEnded,
    * also if the link that a start joined has connected meanwhile
    */
-  async linkUrl(options: CallOptions = {}): Promise<LinkUrl> {
+  async url(options: CallOptions = {}): Promise<LinkUrl> {
     const started = this.#started;
     const url = await this.#calls.call({ ...linkCalls.reading, defaultDeadline: urlDeadline }, options, (call) =>
       started ? this.firstUrl(call, started) : this.update(call, requestLinkUpdate, {}),
@@ -109,7 +110,7 @@ export class LinkHandle {
    * @throws InvalidCode before anything is sent, LinkFailed if it ended the link for good, LinkEnded, LinkRefused,
    * ServiceDown if the service could not be reached: nothing is lost, ask the user for the code again
    */
-  async submitMfaCode(code: string, options: CallOptions = {}): Promise<CodeAnswer> {
+  async submitMfaCode({ code }: MfaCode, options: CallOptions = {}): Promise<CodeAnswer> {
     return this.#calls.call({ ...linkCalls.command, defaultDeadline: codeDeadline }, options, (call) =>
       this.unlessConnected(
         call,

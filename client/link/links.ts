@@ -44,9 +44,9 @@ export class LinkOperations {
 
   /**
    * Starts a link, or joins the one of this user and provider that is running; after one has ended, a new one. Without a
-   * `provider` the user chooses it on the service's page (`linkWebUrl` of `linkUrl`), which also asks for the password and the
+   * `provider` the user chooses it on the service's page (`linkWebUrl` of `url`), which also asks for the password and the
    * code; such a link ends with the first connection that the user makes from then on, with whatever provider. Returns
-   * as soon as that is durable; `linkUrl` of the handle waits for the link itself. Deadline: 30 seconds.
+   * as soon as that is durable; `url` of the handle waits for the link itself. Deadline: 30 seconds.
    * @throws LinkInvalid naming each field and its rule, before anything is started
    */
   async start(start: LinkStart, options: CallOptions = {}): Promise<LinkHandle> {

@@ -5,6 +5,8 @@ import {
   discardUpdate,
   resendUpdate,
   type DeliveryState,
+  type DiscardCommand,
+  type ResendCommand,
 } from '../../protocol/notifications/delivery.js';
 import { deliveredFrom, deliverNotificationsId } from '../../protocol/ids.js';
 import {
@@ -40,7 +42,7 @@ export type ReplayOptions = ProgressOptions<ReplayNotificationsProgress>;
  * refused them for good. A worker keeps delivering them for 30 days (NOTIFY_RETRY_DAYS). Every method also rejects
  * with the errors of {@link CallOptions}.
  */
-export class UndeliveredNotifications {
+export class NotificationOperations {
   readonly #calls: TemporalCalls;
 
   constructor(calls: TemporalCalls) {
@@ -87,12 +89,12 @@ export class UndeliveredNotifications {
 
   /**
    * Tries now. Refused notifications are sent again too, before all others. Deadline: 30 seconds.
-   * @param ids only these; without them all
+   * @param which `ids`: only these; without them all
    * @throws NotificationNotFound, NotificationsInvalid
    */
-  async resend(source: string, ids?: string[], options: CallOptions = {}): Promise<DeliveryState> {
+  async resend(source: string, which: ResendCommand = {}, options: CallOptions = {}): Promise<DeliveryState> {
     return this.#calls.call(notificationCalls.command, options, (call) =>
-      call.update(this.workflow(source), resendUpdate, ids === undefined ? {} : { ids }),
+      call.update(this.workflow(source), resendUpdate, which),
     );
   }
 
@@ -100,9 +102,9 @@ export class UndeliveredNotifications {
    * Drops notifications that nobody needs any more. Deadline: 30 seconds.
    * @throws NotificationNotFound, NotificationsInvalid
    */
-  async discard(source: string, ids: string[], options: CallOptions = {}): Promise<DeliveryState> {
+  async discard(source: string, which: DiscardCommand, options: CallOptions = {}): Promise<DeliveryState> {
     return this.#calls.call(notificationCalls.command, options, (call) =>
-      call.update(this.workflow(source), discardUpdate, { ids }),
+      call.update(this.workflow(source), discardUpdate, which),
     );
   }
 
@@ -112,7 +114,7 @@ export class UndeliveredNotifications {
    * a day, and the same call waits for one that is under way.
    * @throws NotificationsNotConfigured, OperatorCallInvalid, OperatorCallInterrupted
    */
-  async replay(since: Date, options: ReplayOptions = {}): Promise<ReplayNotificationsResult> {
+  async replay({ since }: { since: Date }, options: ReplayOptions = {}): Promise<ReplayNotificationsResult> {
     const input = { since: Number.isNaN(since.getTime()) ? String(since) : since.toISOString() };
     return operate(this.#calls, 'replayNotifications', input, options, progressQuery);
   }

@@ -2,7 +2,7 @@ import {
   type ListRejectedEventsInput,
   progressQuery,
   type RejectedEventEntry,
-  type RejectedEventFilter,
+  type ReplayRejectedEventsInput,
   type RejectedEventsPage,
   type ReplayRejectedEventsResult,
 } from '../../protocol/operators/rejected-events.js';
@@ -57,21 +57,20 @@ export class RejectedEventOperations {
    * @throws RejectedEventNotFound, RejectedEventSettled for an id
    */
   async replay(
-    which: string | (RejectedEventFilter & { limit?: number }),
+    which: ReplayRejectedEventsInput,
     options: ProgressOptions<ReplayRejectedEventsResult> = {},
   ): Promise<ReplayRejectedEventsResult> {
-    const input = typeof which === 'string' ? { id: which } : which;
-    return operate(this.#calls, 'replayRejectedEvents', input, options, progressQuery);
+    return operate(this.#calls, 'replayRejectedEvents', which, options, progressQuery);
   }
 
   /**
    * Discards an event: its content is erased, its row stays with the reason. Repeating it is a success. Deadline: 30
    * seconds.
    *
-   * @param reason for later readers, at most 500 characters; nothing personal
+   * @param input `reason`: for later readers, at most 500 characters; nothing personal
    * @throws RejectedEventNotFound, RejectedEventSettled
    */
-  async discard(id: string, reason: string, options: CallOptions = {}): Promise<void> {
+  async discard(id: string, { reason }: { reason: string }, options: CallOptions = {}): Promise<void> {
     await operate(this.#calls, 'discardRejectedEvent', { id, reason }, options);
   }
 }

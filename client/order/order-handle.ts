@@ -17,11 +17,14 @@ import {
   resolveProblemUpdate,
   stateQuery,
   type AcknowledgeCriticalResultCommand,
+  type CancelCommand,
   type KitOrderResult,
   policyPreviewQuery,
   setPolicyUpdate,
   type PolicyPreview,
   type RegisterCommand,
+  type ReplaceKitCommand,
+  type ResolveProblemCommand,
 } from '../../protocol/order/messages.js';
 import {
   cancelUpdate as cancelPlacingUpdate,
@@ -38,7 +41,7 @@ import { requireService, type ServiceAccess } from '../service-calls.js';
 import { stateIn, type OneCall } from '../one-call.js';
 import { callKinds } from '../workflow-calls.js';
 import { orIfEnded } from '../workflow-runs.js';
-import { optionFaults, policyFaults, refuseFaulty } from '../input-faults.js';
+import { policyFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { checkedPolicyChanges, type OrderPolicy } from '../../protocol/order/policy.js';
 import {
@@ -55,20 +58,7 @@ import { resolvePolicy } from '../../protocol/policy/policies.js';
 export const orderCalls = callKinds(orderErrorMap, 'The order');
 
 /** The order of the chain that a command applies to. Default: the current order. */
-export interface WhichOrder {
-  orderId?: string;
-}
-
-/** The order of a chain that a command is about. */
-interface NamedOrder {
-  orderId: string;
-}
-
-/** The order whose problem is resolved. */
-interface ProblemOrder extends NamedOrder {
-  /** Changes an earlier `wait` before its time is over. */
-  insteadOf?: 'wait';
-}
+export type WhichOrder = Omit<CancelCommand, 'by'>;
 
 type Acknowledging = Omit<AcknowledgeCriticalResultCommand, 'by'> & OfActor;
 
@@ -88,7 +78,7 @@ const whilePlacing =
  *
  * Every method also rejects with the errors of {@link CallOptions}.
  */
-export class KitOrderHandle {
+export class OrderHandle {
   readonly reference: string | undefined;
   readonly #access: ServiceAccess;
   private rootOrderId: string | undefined;
@@ -124,16 +114,16 @@ export class KitOrderHandle {
   }
 
   /**
-   * Registers the kit with its patient: the body of `POST /v3/order/testkit/register`. Registering again with the
+   * Registers the kit with its patient: `registration` is the body of `POST /v3/order/testkit/register`. Registering again with the
    * same sample id succeeds, even after the end. Deadline: 30 seconds.
    * @throws RegistrationRefused with all broken fields, before anything is sent, or with those that the service names; PhysicianRequired, RegisteredAnotherOrder, OrderEnded, ServiceDown
    */
   async register(
-    registration: RegisterCommand['registration'],
-    { orderId, ...options }: WhichOrder & CallOptions = {},
+    { registration, orderId, ...unknown }: Omit<RegisterCommand, 'by'>,
+    options: CallOptions = {},
   ): Promise<OrderState> {
+    refuseFaulty('The command', unknownFaults(unknown), OrderInvalid);
     refuseFaulty('The registration', brokenRulesOf(registerRequestSchema, registration), RegistrationRefused);
-    refuseFaulty('The command', optionFaults(options), OrderInvalid);
     const isDone = ({ chain }: OrderState) =>
       chain.some(({ sampleId }) => isSameSample(sampleId, registration.sample_id));
     return this.command(registerUpdate, { registration, ...whichOf(orderId) }, options, isDone);
@@ -145,9 +135,12 @@ export class KitOrderHandle {
    * cancels that: no order is lost. Cancelling again succeeds, even after the end. Deadline: 2 minutes.
    * @throws CancelRefused once the kit has shipped, OrderInvalid, OrderEnded, ServiceDown
    */
-  async cancel({ orderId, ...options }: WhichOrder & CallOptions = {}): Promise<OrderState | CancelledPlacing> {
+  async cancel(
+    { orderId, ...unknown }: WhichOrder = {},
+    options: CallOptions = {},
+  ): Promise<OrderState | CancelledPlacing> {
     // If a misspelt `orderId` were ignored, the current order would be cancelled.
-    refuseFaulty('The command', optionFaults(options), OrderInvalid);
+    refuseFaulty('The command', unknownFaults(unknown), OrderInvalid);
     const isDone = (state: OrderState) => linkOf(state, orderId ?? state.orderId)?.phase === 'cancelled';
     return this.#access.calls.call(
       { ...orderCalls.command, defaultDeadline: cancelDeadline },
@@ -166,8 +159,8 @@ export class KitOrderHandle {
    * ReplacementLimitReached, OrderRefused, OrderInvalid without an order id, OrderEnded, ServiceDown
    */
   async resolveProblem(
-    decision: Decision,
-    { orderId, insteadOf, ...options }: ProblemOrder & CallOptions,
+    { orderId, decision, insteadOf }: Omit<ResolveProblemCommand, 'by'>,
+    options: CallOptions = {},
   ): Promise<OrderState> {
     const isDone = (state: LastState) => isResolved(state, orderId, decision);
     const command = { orderId, decision, ...(insteadOf !== undefined && { insteadOf }) };
@@ -181,7 +174,7 @@ export class KitOrderHandle {
    * @throws NotReplaceable, OrderMovedOn when the kit turns out to be somewhere else, ReplacementLimitReached,
    * OrderRefused, OrderInvalid without an order id, OrderEnded, ServiceDown
    */
-  async replaceKit({ orderId, ...options }: NamedOrder & CallOptions): Promise<OrderState> {
+  async replaceKit({ orderId }: Omit<ReplaceKitCommand, 'by'>, options: CallOptions = {}): Promise<OrderState> {
     return this.command(replaceKitUpdate, { orderId }, options, (state) => isReplaced(state, orderId));
   }
 
@@ -193,14 +186,10 @@ export class KitOrderHandle {
    * @throws OrderInvalid naming each field and its rule, NothingToAcknowledge, AlarmOutdated if a later alarm stands,
    * OrderEnded, ServiceDown
    */
-  async acknowledgeCriticalResult({
-    orderId,
-    alarm,
-    by = this.#access.calls.actor.by ?? '',
-    outcome,
-    note,
-    ...options
-  }: Acknowledging & CallOptions): Promise<OrderState> {
+  async acknowledgeCriticalResult(
+    { orderId, alarm, by = this.#access.calls.actor.by ?? '', outcome, note }: Acknowledging,
+    options: CallOptions = {},
+  ): Promise<OrderState> {
     const command = {
       orderId,
       by,
@@ -323,7 +312,7 @@ export class KitOrderHandle {
     const refusal = new WorkflowUpdateFailedError(message, ApplicationFailure.nonRetryable(message, type, details));
     const root = forwardedTo(refusal);
     if (root === undefined) throw refusal;
-    return new KitOrderHandle(this.#access, { rootOrderId: root }).preview(call, changes);
+    return new OrderHandle(this.#access, { rootOrderId: root }).preview(call, changes);
   }
 
   /** After the order's end its result names the current order: reading a history needs no worker. */
@@ -336,7 +325,7 @@ export class KitOrderHandle {
   private async ended(call: OneCall): Promise<KitOrderResult> {
     const result = await call.result<KitOrderResult>(await this.workflow(call), orderCalls.waiting.underWay);
     if (result.outcome !== 'forwarded') return result;
-    return new KitOrderHandle(this.#access, { rootOrderId: result.rootOrderId }).ended(call);
+    return new OrderHandle(this.#access, { rootOrderId: result.rootOrderId }).ended(call);
   }
 
   /** @param isDone true if the state shows the command's effect: repeated after the end it is a success */
@@ -363,7 +352,7 @@ export class KitOrderHandle {
         async () => {
           const last = await lastState(call, workflow);
           if (last.forwardsTo !== undefined) {
-            const ofChain = new KitOrderHandle(this.#access, { rootOrderId: last.forwardsTo });
+            const ofChain = new OrderHandle(this.#access, { rootOrderId: last.forwardsTo });
             return ofChain.send(call, update, argument, isDone);
           }
           if (isDone?.(last)) return stateIn<OrderState>(last);
@@ -373,7 +362,7 @@ export class KitOrderHandle {
     } catch (error) {
       const root = forwardedTo(error);
       if (root === undefined) throw error;
-      return new KitOrderHandle(this.#access, { rootOrderId: root }).send(call, update, argument, isDone);
+      return new OrderHandle(this.#access, { rootOrderId: root }).send(call, update, argument, isDone);
     }
   }
 }

@@ -24,7 +24,7 @@ import { goesOn } from '../workflow-calls.js';
 import { OrderEnded, orderErrorMap, OrderInvalid, ReferenceConflict } from './errors.js';
 import { adoptOrder, checkedAdoption, type AdoptedOrder, type AdoptOrder } from './adopting.js';
 import { findPlacement, findRootOrder, isSearched, serviceFilterOf } from './order-finder.js';
-import { KitOrderHandle, policyChanges, orderCalls } from './order-handle.js';
+import { OrderHandle, policyChanges, orderCalls } from './order-handle.js';
 import { checkPlacing, placingDigest, withCanonicalUser, type PlaceOptions } from './placing.js';
 import { reconcileRange, type ReconcileOptions } from './reconciliation.js';
 import {
@@ -89,7 +89,7 @@ export class OrderOperations {
    * @throws OrderInvalid naming each field and its rule, before anything is started
    * @throws ReferenceConflict when the reference was used for an order with other details
    */
-  async place(given: PlaceKitOrderInput, { markers, ...options }: PlaceOptions = {}): Promise<KitOrderHandle> {
+  async place(given: PlaceKitOrderInput, { markers, ...options }: PlaceOptions = {}): Promise<OrderHandle> {
     checkPlacing(given, markers);
     const input = withCanonicalUser({ ...given, policy: resolvePolicy('order', given.policy) });
     return this.#access.calls.call(orderCalls.starting, options, () => this.startPlacing(input));
@@ -117,18 +117,18 @@ export class OrderOperations {
    * Deadline: 30 seconds.
    * @throws OrderNotFound
    */
-  async getHandle(which: WhichHandle, options: CallOptions = {}): Promise<KitOrderHandle> {
+  async getHandle(which: WhichHandle, options: CallOptions = {}): Promise<OrderHandle> {
     const access = this.#access;
     const { orderId, reference = '' }: { orderId?: string; reference?: string } = { ...which };
     if (orderId !== undefined) {
       const rootOrderId = await access.calls.call(orderCalls.reading, options, (call) =>
         findRootOrder(access, call, orderId),
       );
-      return new KitOrderHandle(access, { rootOrderId });
+      return new OrderHandle(access, { rootOrderId });
     }
     refuseFaulty('The order', referenceFaults(reference), OrderInvalid);
     const found = await access.calls.call(orderCalls.reading, options, () => findPlacement(access, reference));
-    return new KitOrderHandle(access, { reference, ...found });
+    return new OrderHandle(access, { reference, ...found });
   }
 
   /**
@@ -212,7 +212,7 @@ export class OrderOperations {
     for await (const { rootOrderId, reference } of this.list(filterOf(selection), options)) {
       if (rootOrderId === undefined) continue;
       const order = { rootOrderId, ...(reference !== undefined && { reference }) };
-      const handle = new KitOrderHandle(this.#access, { rootOrderId });
+      const handle = new OrderHandle(this.#access, { rootOrderId });
       try {
         const preview = await handle.previewPolicy(policy, options);
         const after = dryRun ? preview.after : (await handle.setPolicy(policy, options)).waiting;
@@ -226,7 +226,7 @@ export class OrderOperations {
     }
   }
 
-  private async startPlacing(input: PlaceKitOrderInput): Promise<KitOrderHandle> {
+  private async startPlacing(input: PlaceKitOrderInput): Promise<OrderHandle> {
     const { reference } = input;
     await startOnce(this.#access.calls, placeKitOrderName, {
       workflowId: placeKitOrderId(reference),
@@ -241,7 +241,7 @@ export class OrderOperations {
       staticDetails: 'Places exactly one order for its reference and hands it over to the workflow that follows it.',
       conflict: () => new ReferenceConflict(`The reference ${reference} was used for an order with other details`),
     });
-    return new KitOrderHandle(this.#access, { reference });
+    return new OrderHandle(this.#access, { reference });
   }
 }
 

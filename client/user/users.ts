@@ -110,7 +110,7 @@ export class UserOperations {
    * The latest deletion of a user, under way or ended, as long as the namespace retains it.
    * @throws DeletionNotFound
    */
-  async getDeletionHandle(userId: string, options: CallOptions = {}): Promise<DeletionHandle> {
+  async getDeletionHandle({ userId }: { userId: string }, options: CallOptions = {}): Promise<DeletionHandle> {
     requireAddressable(userId);
     const workflow = this.#calls.client.workflow.getHandle(deleteUserId(userId));
     if (!(await this.#calls.call(userCalls.reading, options, () => exists(workflow)))) {

@@ -45,7 +45,7 @@ async function accountPage(lab: LabOperations, reply: FastifyReply, userId: stri
 
 async function deletionOf(lab: LabOperations, userId: string): Promise<DeletionState | undefined> {
   try {
-    return await (await lab.users.getDeletionHandle(userId)).state();
+    return await (await lab.users.getDeletionHandle({ userId })).state();
   } catch (error) {
     if (error instanceof errors.DeletionNotFound) return undefined;
     throw error;

@@ -16,7 +16,7 @@ export function linkRoutes(app: FastifyInstance, lab: LabOperations): void {
   app.post('/links/:provider', (request, reply) => {
     const act = async () => {
       const link = await lab.links.start(which(request));
-      await link.linkUrl();
+      await link.url();
       return `/links/${link.provider}`;
     };
     return carryOut(reply, act, (problem) => devicesPage(lab, reply, userOf(request), problem));
@@ -34,7 +34,7 @@ export function linkRoutes(app: FastifyInstance, lab: LabOperations): void {
   app.post('/links/:provider/code', (request, reply) => {
     const act = async () => {
       const link = await lab.links.getHandle(which(request));
-      const { outcome, attemptsLeft } = await link.submitMfaCode(fieldsOf(request)['code'] ?? '');
+      const { outcome, attemptsLeft } = await link.submitMfaCode({ code: fieldsOf(request)['code'] ?? '' });
       const wrong = wrongCode[outcome];
       if (wrong !== undefined) throw new FieldProblem('code', `${wrong} ${attemptsLeft} attempts are left.`);
       return `/links/${link.provider}`;
@@ -96,7 +96,7 @@ async function linkPage(lab: LabOperations, request: FastifyRequest, reply: Fast
   const state = await link.state();
   const here = `/links/${link.provider}`;
   const isOpen = state.outcome === undefined;
-  const login = isOpen && state.phase === 'awaiting_password' && (await link.linkUrl()).linkWebUrl;
+  const login = isOpen && state.phase === 'awaiting_password' && (await link.url()).linkWebUrl;
   const content = html`${phaseLine(state.phase)}
     ${state.errorType !== undefined && html`<p>The last attempt failed: ${words(state.errorType)}.</p>`}
     ${login && html`<p>${webLink(login, 'Log in')}</p>`}

@@ -43,10 +43,12 @@ export function orderRoutes(app: FastifyInstance, lab: LabOperations, notificati
     const act = async () => {
       const order = await lab.orders.getHandle({ reference });
       await order.register({
-        user_id: userOf(request),
-        sample_id: entered['sample_id'] ?? '',
-        patient_details: patientOf(entered),
-        patient_address: addressOf(entered),
+        registration: {
+          user_id: userOf(request),
+          sample_id: entered['sample_id'] ?? '',
+          patient_details: patientOf(entered),
+          patient_address: addressOf(entered),
+        },
       });
       return `/orders/${reference}`;
     };

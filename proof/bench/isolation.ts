@@ -81,7 +81,7 @@ async function readyToRegister({ sandbox }: Stage, side: Side): Promise<() => Pr
   await handOver(side, snapshotOf(order, defaultInstallation), { notifies: true });
   const handle = await side.labs.orders.getHandle({ orderId: order.id });
   await handle.state();
-  return () => handle.register(registration(sampleId ?? ''));
+  return () => handle.register({ registration: registration(sampleId ?? '') });
 }
 
 async function readyForSlots(stage: Stage, { labs }: Side, service: LabService): Promise<() => Promise<unknown>> {
@@ -93,10 +93,10 @@ async function readyForSlots(stage: Stage, { labs }: Side, service: LabService):
 
 async function readyForCode(stage: Stage, { labs }: Side, service: LabService): Promise<() => Promise<unknown>> {
   const handle = await labs.links.start({ userId: await stage.newUser(), provider });
-  const { linkToken } = await handle.linkUrl();
+  const { linkToken } = await handle.url();
   const entered = { username: 'mfa-sms', password: 'invented-password' };
   await handle.reportLinkResult(await service.links.submitPassword(provider, linkToken, entered));
-  return () => handle.submitMfaCode(rightCode);
+  return () => handle.submitMfaCode({ code: rightCode });
 }
 
 /** The kinds take turns, so whatever else the machine does affects them alike. */

@@ -41,7 +41,7 @@ export const playProject: Play = async (world, side) => {
   for (const status of untilRegistered) await report(await moved(world, orderId, status));
   const { kit_sample_id: sampleId } = await world.sandbox.order(orderId);
   const patient = { patient_details: patientDetails, patient_address: patientAddress, consents };
-  await handle.register({ user_id: userId, sample_id: sampleId ?? '', ...patient });
+  await handle.register({ registration: { user_id: userId, sample_id: sampleId ?? '', ...patient } });
   const { order } = await world.sandbox.order(orderId);
   await report(snapshotOf(order, defaultInstallation));
   for (const status of afterwards) await report(await moved(world, orderId, status));

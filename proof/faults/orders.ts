@@ -1,4 +1,4 @@
-import type { KitOrderHandle, KitOrderResult, OrderPolicy, PlaceKitOrderInput } from '../../client/index.js';
+import type { OrderHandle, KitOrderResult, OrderPolicy, PlaceKitOrderInput } from '../../client/index.js';
 import { importFor, kitFor, patientDetails, registration, shippingDetails } from '../../test/rig/cast.js';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import type { Scene, Story } from './product.js';
@@ -12,10 +12,10 @@ const toLab = ['transit_lab', 'delivered_to_lab'];
 /** An order of a story, and what the lab, the post and the customer do with it. */
 class Ordered {
   readonly #scene: Scene;
-  readonly handle: KitOrderHandle;
+  readonly handle: OrderHandle;
   readonly orderId: string;
 
-  constructor(scene: Scene, handle: KitOrderHandle, orderId: string) {
+  constructor(scene: Scene, handle: OrderHandle, orderId: string) {
     this.#scene = scene;
     this.handle = handle;
     this.orderId = orderId;
@@ -45,7 +45,7 @@ class Ordered {
     const { caller, control } = this.#scene;
     const { kit_sample_id: sampleId, order } = await control.order(orderId);
     const body = registration(sampleId ?? '', order.user_id);
-    await caller.command('register', async (options) => this.handle.register(body, { orderId, ...options }));
+    await caller.command('register', async (options) => this.handle.register({ registration: body, orderId }, options));
   }
 
   async result(): Promise<KitOrderResult> {
@@ -63,7 +63,7 @@ class Ordered {
   async decides(decision: 'replace' | 'abandon'): Promise<string> {
     const { orderId } = this;
     const state = await this.#scene.caller.command(decision, async (options) =>
-      this.handle.resolveProblem(decision, { orderId, ...options }),
+      this.handle.resolveProblem({ orderId, decision }, options),
     );
     return state.orderId;
   }
@@ -124,12 +124,12 @@ export const orderStories: Readonly<Record<string, Story>> = {
 
   cancelled: kit('cancelled', async (order, { caller, pause }) => {
     await pause();
-    await caller.command('cancel', async (options) => order.handle.cancel(options));
+    await caller.command('cancel', async (options) => order.handle.cancel({}, options));
   }),
 
   'cancelled too late': kit('completed', async (order, { caller }) => {
     await order.moves(toCustomer);
-    await caller.refused('cancel', async (options) => order.handle.cancel(options));
+    await caller.refused('cancel', async (options) => order.handle.cancel({}, options));
     await order.registers();
     await order.completes('normal');
   }),
@@ -195,7 +195,7 @@ export const orderStories: Readonly<Record<string, Story>> = {
     await order.asksFor('critical_result');
     const acknowledged = { orderId: order.orderId, by: 'invented-clinician', outcome: 'confirmed' } as const;
     await caller.command('acknowledge', async (options) =>
-      order.handle.acknowledgeCriticalResult({ ...acknowledged, ...options }),
+      order.handle.acknowledgeCriticalResult(acknowledged, options),
     );
   }),
 };

@@ -22,14 +22,14 @@ async function linked(scene: Scene, username: string, ...codes: string[]): Promi
   const { caller, operations, service, newUser } = scene;
   const start = { userId: await newUser(), provider, policy: linkPolicy };
   const handle = await caller.command('start link', async (options) => operations.links.start(start, options));
-  const { linkToken } = await caller.read(async (options) => handle.linkUrl(options));
+  const { linkToken } = await caller.read(async (options) => handle.url(options));
   const credentials = { username, password: 'an-invented-password' };
   const report = await service.links.submitPassword(provider, linkToken, credentials);
   await caller.command('report login', async (options) => handle.reportLinkResult(report, options));
   // A person types it until it is certain what came of it.
   for (const code of codes) {
     await caller.until(
-      async (options) => handle.submitMfaCode(code, options),
+      async (options) => handle.submitMfaCode({ code }, options),
       ({ outcome }) => outcome !== 'unknown',
     );
   }

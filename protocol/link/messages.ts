@@ -168,7 +168,7 @@ export interface CodeAnswer {
     | 'unknown'
     /** The user has to log in again, with the link they have. */
     | 'ask_credentials_again'
-    /** The user has to log in again, with a new link: `linkUrl`. */
+    /** The user has to log in again, with a new link: `url`. */
     | 'start_over';
   attemptsLeft: number;
   /** The service's error type, if there is one, or one of ours (docs/messages.md). */

@@ -4,7 +4,7 @@ import {
   labDataConverter,
   LabOperations,
   parseKeyRing,
-  type KitOrderHandle,
+  type OrderHandle,
 } from '../../client/index.js';
 import { throughProxy } from '../../client/temporal-connection.js';
 import { sandboxControl } from '../control.js';
@@ -130,7 +130,7 @@ async function setUp(servers: Servers, keyboard: Keyboard, config: DemoConfig, c
 }
 
 /** Leaves an order that needs a person, for those who try the command line and the Web UI. */
-async function leaveLostOrder({ operations, control, calendar }: Scenery): Promise<KitOrderHandle> {
+async function leaveLostOrder({ operations, control, calendar }: Scenery): Promise<OrderHandle> {
   const { user } = await control.createUser();
   const order = { user_id: user.user_id, lab_test_id: labTestIds.kit, shipping_details: address };
   // In compressed days the order would be given up half a minute later, before anybody could look at it.
@@ -146,7 +146,7 @@ async function leaveLostOrder({ operations, control, calendar }: Scenery): Promi
 
 /** If the operator decides on a replacement, it travels, its customer registers it, and it has results. Ends with the order. */
 async function playReplacement(
-  handle: KitOrderHandle,
+  handle: OrderHandle,
   { control }: Pick<Scenery, 'control'>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -160,6 +160,6 @@ async function playReplacement(
     const hasKit = timeline.some((entry) => entry.orderId === orderId && lowLevel(entry.status) === 'with_customer');
     if (!hasKit || registered) continue;
     const { kit_sample_id: sampleId } = await control.order(orderId);
-    await handle.register(registrationOf(sampleId ?? ''), { orderId });
+    await handle.register({ registration: registrationOf(sampleId ?? ''), orderId });
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { KitOrderHandle, KitOrderResult, OrderState } from '../../client/index.js';
+import type { OrderHandle, KitOrderResult, OrderState } from '../../client/index.js';
 import type { SandboxControl } from '../control.js';
 import { lowLevel } from '../lab-service/lifecycle.js';
 import type { StoryStep } from '../lab-service/orders.js';
@@ -23,7 +23,7 @@ const pollMs = 20;
 
 /** An order of a story, and what lab, post and customer do with it. */
 export class PlayedOrder {
-  readonly handle: KitOrderHandle;
+  readonly handle: OrderHandle;
   readonly orderId: string;
   readonly notifications: Notifications<'order'>;
   readonly #control: SandboxControl;
@@ -34,7 +34,7 @@ export class PlayedOrder {
 
   /** @param on.lost is called when the order can no longer be followed */
   constructor(
-    handle: KitOrderHandle,
+    handle: OrderHandle,
     orderId: string,
     on: {
       control: SandboxControl;
@@ -79,7 +79,7 @@ export class PlayedOrder {
   /** The customer finds the number on the kit, and the product registers it. */
   async register(change: Change = (usual) => usual, orderId = this.orderId) {
     const { kit_sample_id: sampleId } = await this.#control.order(orderId);
-    return this.handle.register(change(registrationOf(sampleId ?? '')), { orderId });
+    return this.handle.register({ registration: change(registrationOf(sampleId ?? '')), orderId });
   }
 
   /** Waits for the end of the workflow, and until everything about it was shown. */
@@ -131,7 +131,7 @@ export class PlayedOrder {
   }
 }
 
-type Registration = Parameters<KitOrderHandle['register']>[0];
+type Registration = Parameters<OrderHandle['register']>[0]['registration'];
 
 /** The address that the kit is sent to, and at which blood is drawn. */
 export const address = { ...inventedAddress, country: 'US' };

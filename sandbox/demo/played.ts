@@ -131,7 +131,7 @@ export class PlayedLink {
 
   /** The user logs in on the hosted page, which is played here, and the product reports what the browser received. */
   async logIn(username: string): Promise<LinkState> {
-    const { linkToken, linkWebUrl } = await this.handle.linkUrl();
+    const { linkToken, linkWebUrl } = await this.handle.url();
     this.#narrator.acts(`the product sends the user to ${shortened(linkWebUrl)}`);
     this.#narrator.waits(linkWaits(await this.handle.state()));
     this.#narrator.acts('the user logs in there; the password goes straight to the lab service, never into Temporal');
@@ -149,7 +149,7 @@ export class PlayedLink {
   async submit(code: string): Promise<CodeAnswer | undefined> {
     return this.#answering(async () => {
       try {
-        const answer = await this.handle.submitMfaCode(code);
+        const answer = await this.handle.submitMfaCode({ code });
         this.#narrator.happens(codeAnswerWords(answer));
         return answer;
       } catch (error) {

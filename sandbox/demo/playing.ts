@@ -165,7 +165,7 @@ export function showAddresses(servers: Servers, lostOrderId: string, logFolder: 
   screen.line(`export TEMPORAL_ADDRESS=${servers.temporalAddress} LABOPS_ENCRYPTION_KEYS=${servers.encryptionKeys}`);
   screen.line(`export SERVICE_BASE_URL=${servers.sandboxUrl} SERVICE_API_KEY=${servers.serviceApiKey}`);
   screen.line('npx --no -- labops orders list --attention');
-  screen.line(`npx --no -- labops orders resolve ${lostOrderId} --decision replace`);
+  screen.line(`npx --no -- labops orders resolve-problem ${lostOrderId} --decision replace`);
   screen.line(
     '\n  The second kit then travels like the others, and the order ends with results: see `labops orders show`.',
   );

@@ -133,6 +133,6 @@ test('attention that nobody answers gets older than its limit', async () => {
     async () => {
       for (const status of ['transit_customer', 'lost']) await lab.sandbox.move(placed.orderId, status);
     },
-    () => placed.handle.resolveProblem('abandon', { orderId: placed.orderId }),
+    () => placed.handle.resolveProblem({ orderId: placed.orderId, decision: 'abandon' }),
   );
 });

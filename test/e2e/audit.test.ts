@@ -131,18 +131,21 @@ describe.skipIf(postgres === undefined)('what the trail has lost', () => {
     await (await nurse.orders.getHandle({ orderId })).setPolicy({ shippingDeadline: '8d' });
     await nurse.placing.stop({ reason: 'invented' });
     await lab.labs.as('doctor-3').placing.resume();
-    await expect(nurse.rejectedEvents.discard('17', 'invented')).rejects.toThrow('no rejected event 17');
+    await expect(nurse.rejectedEvents.discard('17', { reason: 'invented' })).rejects.toThrow('no rejected event 17');
     await expect.poll(async () => (await added(begun))?.[0], patience).toBe('0');
     await lab.worker.stop();
     await lab.startWorker({ DATABASE_URL: '', HEALTH_DATA: 'off' });
     const before = new Date();
     await startOthers('fitbit');
     await (await nurse.orders.getHandle({ orderId })).setPolicy({ shippingDeadline: '9d' });
-    const refusal = (await lab.labs.as('doctor-3').orders.getHandle({ orderId })).resolveProblem('wait', { orderId });
+    const refusal = (await lab.labs.as('doctor-3').orders.getHandle({ orderId })).resolveProblem({
+      orderId,
+      decision: 'wait',
+    });
     await expect(refusal).rejects.toThrow('has missed no deadline');
     await nurse.placing.stop({ reason: 'invented' });
     await lab.labs.as('doctor-3').placing.resume();
-    await expect(nurse.rejectedEvents.discard('17', 'invented')).rejects.toThrow('HEALTH_DATA');
+    await expect(nurse.rejectedEvents.discard('17', { reason: 'invented' })).rejects.toThrow('HEALTH_DATA');
     await expect.poll(async () => (await added(before))?.[1], patience).toBe('10');
     expect(await added(begun)).toMatchObject(['0', expect.anything()]);
     const elsewhere = { TASK_QUEUE: 'an-invented-queue' };

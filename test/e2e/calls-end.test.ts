@@ -57,9 +57,9 @@ test('while the lab service is away, calls that need the order end by their dead
   const orderId = randomUUID();
   const calls = [
     () => order.orderId({ deadline }),
-    () => order.register(registration('invented'), { deadline }),
-    () => order.replaceKit({ orderId, deadline }),
-    () => order.resolveProblem('wait', { orderId, deadline }),
+    () => order.register({ registration: registration('invented') }, { deadline }),
+    () => order.replaceKit({ orderId }, { deadline }),
+    () => order.resolveProblem({ orderId, decision: 'wait' }, { deadline }),
     () => order.result({ deadline }),
   ];
   const ends = await Promise.all(calls.map(end));
@@ -110,7 +110,7 @@ test('without a worker every call ends, and names the task queue that nobody pol
   const link = await links.start({ userId, provider: 'invented' });
   const calls = [
     () => order.orderId({ deadline }),
-    () => link.linkUrl({ deadline }),
+    () => link.url({ deadline }),
     () => link.state({ deadline: '40s' }),
     () => users.requestDeletion({ userId: randomUUID() }, { deadline }),
     () => rejectedEvents.count({ deadline }),
@@ -193,7 +193,7 @@ test('a worker that lacks the client’s key fails on its messages, and the clie
   const deadline = '5s';
   const ends = await Promise.all([
     end(() => order.orderId({ deadline })),
-    end(() => link.linkUrl({ deadline })),
+    end(() => link.url({ deadline })),
     end(() => link.state({ deadline })),
   ]);
   for (const { error } of ends) {
@@ -258,15 +258,15 @@ test('registration, slots and codes do not wait for a backlog of reads, nor for 
 
   const service = createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey });
   try {
-    expect(await handle.register(registration(sampleId ?? ''))).toMatchObject({ registered: true });
+    expect(await handle.register({ registration: registration(sampleId ?? '') })).toMatchObject({ registered: true });
     const { order } = await service.orders.create(visitFor(await lab.newUser()));
     const visit = await lab.labs.appointments.start({ orderId: order.id });
     expect((await visit.slots()).slots.length).toBeGreaterThan(0);
     const link = await lab.labs.links.start({ userId: await lab.newUser(), provider });
-    const { linkToken } = await link.linkUrl();
+    const { linkToken } = await link.url();
     const asked = { username: 'mfa-sms', password: 'invented-password' };
     await link.reportLinkResult(await service.links.submitPassword(provider, linkToken, asked));
-    expect(await link.submitMfaCode(rightCode)).toMatchObject({ outcome: 'connected' });
+    expect(await link.submitMfaCode({ code: rightCode })).toMatchObject({ outcome: 'connected' });
     expect(await reads(), 'the backlog is still there').toBeLessThan(backlog);
   } finally {
     await service.close();

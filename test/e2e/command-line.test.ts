@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   createLabService,
-  type KitOrderHandle,
+  type OrderHandle,
   type LinkUrl,
   type OrderState,
   type Slots,
@@ -30,7 +30,7 @@ const lab = stack();
 const run = (...args: string[]): Promise<Ran> => labops(lab, args);
 async function json<Answer>(...args: string[]): Promise<Answer> {
   const answered = await answer<Answer>(run(...args, '-o', 'json'));
-  const command = args.filter((word) => !word.startsWith('-')).slice(0, args[0] === 'reconcile' ? 1 : 2);
+  const command = args.filter((word) => !word.startsWith('-')).slice(0, 2);
   expect(schemaFaults('labops', command.join('.'), answered)).toEqual([]);
   return answered;
 }
@@ -47,7 +47,7 @@ async function file(content: unknown): Promise<string> {
   return path;
 }
 
-function alarmOf(state: Awaited<ReturnType<KitOrderHandle['state']>>): string | undefined {
+function alarmOf(state: Awaited<ReturnType<OrderHandle['state']>>): string | undefined {
   return 'criticalResult' in state ? state.criticalResult?.alarm : undefined;
 }
 
@@ -200,10 +200,10 @@ describe('an order', () => {
   test('is cancelled, and what is refused after that exits with 1 and says why', async () => {
     const { orderId } = await placed();
     expect(await json('orders', 'cancel', orderId)).toMatchObject({ orderId, phase: 'cancelled' });
-    const again = await labopsProcess(lab, ['orders', 'replace', orderId]);
+    const again = await labopsProcess(lab, ['orders', 'replace-kit', orderId]);
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toMatch(/^(OrderEnded|NotReplaceable): .*\.\n$/);
-    const nothing = await run('orders', 'resolve', 'no-such-order', '--decision', 'wait', '-o', 'json');
+    const nothing = await run('orders', 'resolve-problem', 'no-such-order', '--decision', 'wait', '-o', 'json');
     expect(nothing.code).toBe(1);
     expect(JSON.parse(nothing.stderr)).toMatchObject({ error: { name: 'OrderNotFound' } });
   });
@@ -212,7 +212,9 @@ describe('an order', () => {
     const { handle, orderId } = await lab.place({ deliveryDeadline: '1s' });
     await lab.sandbox.move(orderId, 'transit_customer');
     await expect.poll(async () => (await handle.state()).attention.length, patience).toBe(1);
-    expect(await json('orders', 'resolve', orderId, '--decision', 'abandon')).toMatchObject({ outcome: 'abandoned' });
+    expect(await json('orders', 'resolve-problem', orderId, '--decision', 'abandon')).toMatchObject({
+      outcome: 'abandoned',
+    });
   });
 
   test('an order that has a critical result is listed until a person has acknowledged its latest alarm', async () => {
@@ -222,7 +224,15 @@ describe('an order', () => {
     };
     const list = ['orders', 'list', '--user', userId, '--attention', 'critical_result'];
     const listed = async () => (await json<{ orders: { rootOrderId: string }[] }>(...list)).orders;
-    const acknowledge = ['orders', 'acknowledge-critical', orderId, '--by', 'nurse-17', '--outcome', 'confirmed'];
+    const acknowledge = [
+      'orders',
+      'acknowledge-critical-result',
+      orderId,
+      '--by',
+      'nurse-17',
+      '--outcome',
+      'confirmed',
+    ];
     const early = await run(...acknowledge);
     expect(early).toMatchObject({ code: 1, stdout: '' });
     expect(early.stderr).toMatch(/^NothingToAcknowledge: .*Check the ids: .*\n$/);
@@ -236,7 +246,7 @@ describe('an order', () => {
     expect(shown.stdout).toContain(partial);
     const named = await run(
       'orders',
-      'acknowledge-critical',
+      'acknowledge-critical-result',
       orderId,
       '--by',
       'Invented Nurse',
@@ -281,17 +291,17 @@ describe('a link', () => {
     const started = await run('links', 'start', ...which);
     const { linkToken, linkWebUrl } = await json<LinkUrl>('links', 'url', ...which);
     expect(linkWebUrl).toContain('http');
-    const report = await labops(lab, ['links', 'report', ...which, '--file', '-'], {
+    const report = await labops(lab, ['links', 'report-link-result', ...which, '--file', '-'], {
       input: JSON.stringify({ state: 'pending_provider_mfa', provider_mfa: { method: 'sms', hint: '***77' } }),
     });
     expect(report.stdout).toMatch(/\nCode sent to +\*\*\*77\n/);
-    const code = await labops(lab, ['links', 'code', ...which, '--stdin'], { input: ' \n' });
+    const code = await labops(lab, ['links', 'submit-mfa-code', ...which, '--stdin'], { input: ' \n' });
     expect(code).toMatchObject({ code: 2, stdout: '' });
     expect(code.stderr).toMatch(/^InvalidCode: /);
-    const refused = await labops(lab, ['links', 'code', ...which, '--stdin'], { input: '000000\n' });
+    const refused = await labops(lab, ['links', 'submit-mfa-code', ...which, '--stdin'], { input: '000000\n' });
     expect(refused).toMatchObject({ code: 1, stdout: expect.stringMatching(/^Answer +start over\n/) as string });
     expect(refused.stderr).toBe('CodeNotAccepted: The code was not accepted: start over.\n');
-    expect((await run('links', 'code', ...which)).stderr).toMatch(/^UsageError: .*--stdin/);
+    expect((await run('links', 'submit-mfa-code', ...which)).stderr).toMatch(/^UsageError: .*--stdin/);
     const cancelled = await run('links', 'cancel', ...which);
     expect(cancelled.stdout).toMatch(/\nOutcome +cancelled\n/);
     for (const { stdout, stderr } of [started, report, code, cancelled]) {
@@ -336,10 +346,12 @@ describe('a command on rejected events', () => {
 describe('a user', () => {
   test('is deleted only with a confirmation, and restored', async () => {
     const userId = await lab.newUser();
-    const unconfirmed = await run('users', 'delete', userId);
+    const unconfirmed = await run('users', 'request-deletion', userId);
     expect(unconfirmed).toMatchObject({ code: 2, stdout: '' });
     expect(unconfirmed.stderr).toContain('use --yes');
-    expect(await json('users', 'delete', userId, '--yes', '--grace-days', '2')).toMatchObject({ phase: 'grace' });
+    expect(await json('users', 'request-deletion', userId, '--yes', '--grace-days', '2')).toMatchObject({
+      phase: 'grace',
+    });
     expect((await run('users', 'show', userId)).stdout).toMatch(/\nCan be undone until +\d{4}-/);
     expect(await json('users', 'undo', userId)).toMatchObject({ undo: { restored: ['user', 'data'] } });
   });
@@ -365,8 +377,8 @@ test('the lab service is asked for providers and sites, and has webhooks deliver
 
 test('a reconciliation of a range prints what it found', async () => {
   const range = ['--from', '2001-01-01', '--to', '2001-01-02'];
-  expect(await json('reconcile', ...range)).toMatchObject({ listed: 0, notified: 0 });
-  const wrong = await run('reconcile', '--from', '2001-01-02', '--to', '2001-01-01');
+  expect(await json('orders', 'reconcile', ...range)).toMatchObject({ listed: 0, notified: 0 });
+  const wrong = await run('orders', 'reconcile', '--from', '2001-01-02', '--to', '2001-01-01');
   expect(wrong.code).toBe(2);
   expect(wrong.stderr).toMatch(/^OrderInvalid: .*from is later than to/);
 });

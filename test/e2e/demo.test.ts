@@ -165,7 +165,7 @@ test('the demo stays up after its stories, and Ctrl-C then ends everything with 
   const { waiting } = JSON.parse(asked.stdout) as OrderState;
   expect(Date.parse(waiting.until ?? '') - Date.now()).toBeGreaterThan(20 * 86_400_000);
   const { orderId } = JSON.parse(asked.stdout) as OrderState;
-  const resolved = await runLabops(['orders', 'resolve', orderId, '--decision', 'replace'], { env });
+  const resolved = await runLabops(['orders', 'resolve-problem', orderId, '--decision', 'replace'], { env });
   expect(resolved.stdout, resolved.stderr).toMatch(/replacement/);
   const watched = await runLabops(['orders', 'watch', orderId], { env });
   expect(watched.stdout.trimEnd().split('\n').at(-1), watched.stderr).toContain('completed');

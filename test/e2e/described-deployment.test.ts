@@ -25,7 +25,7 @@ test('an order is carried from placement to results by what SERVICE_DESCRIPTION 
   for (const status of ['transit_customer', 'with_customer']) await lab.sandbox.move(orderId, status);
   await lab.sandbox.settleWebhooks();
   const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
-  await handle.register(registration(sampleId ?? ''));
+  await handle.register({ registration: registration(sampleId ?? '') });
   for (const status of ['transit_lab', 'delivered_to_lab']) await lab.sandbox.move(orderId, status);
   await lab.sandbox.settleWebhooks();
   await lab.sandbox.move(orderId, 'completed');

@@ -65,7 +65,7 @@ test('an update and a signal that are not encrypted change nothing, and the orde
   await lab.startWorker();
   expect(await handle.state()).toEqual(before);
   const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
-  expect(await handle.register(registration(sampleId ?? ''))).toMatchObject({ registered: true });
+  expect(await handle.register({ registration: registration(sampleId ?? '') })).toMatchObject({ registered: true });
   expect(await handle.cancel()).toMatchObject({ phase: 'cancelled' });
   expect(lab.worker.output()).not.toMatch(/Nondeterminism|Failed to process/i);
 });

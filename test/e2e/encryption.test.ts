@@ -49,8 +49,13 @@ async function playStory(): Promise<string[]> {
   const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
   const action = { kind: 'answer', status: 422, body: { detail: 'Testpatient is not known' } } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit/register', times: 1, action });
-  await expect(handle.register(registration(sampleId ?? ''))).rejects.toThrow(errors.RegistrationRefused);
-  expect(await handle.register(registration(sampleId ?? ''))).toMatchObject({ reference, registered: true });
+  await expect(handle.register({ registration: registration(sampleId ?? '') })).rejects.toThrow(
+    errors.RegistrationRefused,
+  );
+  expect(await handle.register({ registration: registration(sampleId ?? '') })).toMatchObject({
+    reference,
+    registered: true,
+  });
   await lab.untilIdle(orderId);
 
   const refusedReference = `refused-${randomUUID()}`;
@@ -223,7 +228,7 @@ test('without the keys the command line says so, and shows nothing', async () =>
 test('the repository, with nothing built, replays what is open with encryption keys, and names the key that it lacks', async () => {
   await lab.place();
   const { links } = new LabOperations(withOldKey(), { taskQueue: lab.rig.taskQueue, deadline: 'none' });
-  await (await links.start({ userId: await lab.newUser(), provider: 'invented_watch' })).linkUrl();
+  await (await links.start({ userId: await lab.newUser(), provider: 'invented_watch' })).url();
   const keys = { LABOPS_ENCRYPTION_KEYS: withoutOldKey };
   const args = ['replay', '--open', '5'];
   const replay = await labopsProcess(lab, args, { env: { ...lab.workerEnv, ...keys }, program: 'labops.js' });
@@ -261,8 +266,8 @@ test('an endpoint is moved, disabled, enabled and given headers, and gets a secr
   expect(shown).not.toHaveProperty('rateLimit');
 
   const input = JSON.stringify({ 'X-Invented': 'yes', Authorization: 'invented-credential' });
-  await answer(labops(lab, [...of('headers'), '--set-file', '-'], { env, input }));
-  const headers = await answer<WebhookHeadersRead>(labops(lab, of('headers'), { env }));
+  await answer(labops(lab, [...of('set-headers'), '--file', '-'], { env, input }));
+  const headers = await answer<WebhookHeadersRead>(labops(lab, of('read-headers'), { env }));
   expect(headers).toMatchObject({ headers: { 'X-Invented': 'yes' }, sensitive: ['Authorization'] });
 
   const old = (await lab.labs.webhooks.register(endpointPlace, { url: receiver.url })).secret ?? '';

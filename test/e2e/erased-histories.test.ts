@@ -57,7 +57,9 @@ async function live(): Promise<Person> {
   lab.receiver.refuses = ({ id, type }) => id.startsWith(orderId) && type.endsWith('result');
   const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
   const registered = registration(sampleId ?? '');
-  await order.register({ ...registered, patient_details: { ...registered.patient_details, last_name: marker } });
+  await order.register({
+    registration: { ...registered, patient_details: { ...registered.patient_details, last_name: marker } },
+  });
   for (const status of ['delivered_to_lab', 'completed']) {
     await lab.sandbox.move(orderId, status);
     await lab.sandbox.settleWebhooks();
@@ -66,16 +68,13 @@ async function live(): Promise<Person> {
   const source = kitOrderId(orderId);
   const undelivered = async () => (await lab.labs.notifications.state(source)).undelivered;
   await expect.poll(() => undelivered().catch(() => []), patience).toHaveLength(1);
-  await lab.labs.notifications.discard(
-    source,
-    (await undelivered()).map(({ id }) => id),
-  );
+  await lab.labs.notifications.discard(source, { ids: (await undelivered()).map(({ id }) => id) });
 
   const goesOn = await lab.labs.orders.place(kit(another));
   const openId = await goesOn.orderId();
 
   const link = await lab.labs.links.start({ userId, provider });
-  await link.linkUrl();
+  await link.url();
   await link.cancel();
   await link.result();
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client as Database } from 'pg';
 import { expect } from 'vitest';
-import { createLabService, type KitOrderHandle } from '../../client/index.js';
+import { createLabService, type OrderHandle } from '../../client/index.js';
 import {
   bookAppointmentId,
   deleteUserId,
@@ -255,7 +255,7 @@ async function startPlacing(lab: Stack): Promise<Work> {
   };
 }
 
-async function cancelled(handle: KitOrderHandle): Promise<void> {
+async function cancelled(handle: OrderHandle): Promise<void> {
   await handle.cancel();
   expect(await handle.result()).toMatchObject({ outcome: 'cancelled' });
 }

@@ -35,7 +35,7 @@ export async function startLink(lab: Stack, policy: LinkStart['policy'] = {}): P
   const secrets: string[] = [];
   const hints: string[] = [];
   const enterPassword = async (username: string) => {
-    const { linkToken, linkWebUrl } = await handle.linkUrl();
+    const { linkToken, linkWebUrl } = await handle.url();
     const password = `invented-password-of-${username}`;
     secrets.push(linkToken, linkWebUrl, username, password);
     const answer = await inBrowser(lab, (links) => links.submitPassword(provider, linkToken, { username, password }));
@@ -55,7 +55,7 @@ export async function startLink(lab: Stack, policy: LinkStart['policy'] = {}): P
     logIn: async (username) => handle.reportLinkResult(await enterPassword(username)),
     submit: (code) => {
       secrets.push(code);
-      return handle.submitMfaCode(code);
+      return handle.submitMfaCode({ code });
     },
     expectState: async (expected) => {
       await expect.poll(() => handle.state(), patience).toMatchObject(expected);

@@ -27,7 +27,7 @@ async function stumblingUser(): Promise<LinkedUser> {
   await user.logIn('mfa-sms-testperson');
   expect(await user.submit(wrongCode)).toMatchObject({ outcome: 'wrong_code' });
   await expect(user.submit('900422'), 'quoted by the service').rejects.toThrow(errors.LinkRefused);
-  const quoting = `cannot use ${rightCode} with ${(await user.handle.linkUrl()).linkToken}`;
+  const quoting = `cannot use ${rightCode} with ${(await user.handle.url()).linkToken}`;
   for (const status of [200, 500]) {
     await lab.sandbox.addFault({ path: completeMfaPath, times: 1, action: { kind: 'answer', status, body: quoting } });
     expect(await user.submit(rightCode)).toMatchObject({ outcome: 'unknown' });

@@ -41,7 +41,7 @@ test('orders are listed by phase, by user and by attention, and leave each list 
 
   const decided = await (
     await lab.labs.orders.getHandle({ orderId: lost })
-  ).resolveProblem('replace', { orderId: lost });
+  ).resolveProblem({ orderId: lost, decision: 'replace' });
   expect(decided.attention).toEqual([]);
   await expect.poll(() => listed({ userId, attention: true }), patience).toEqual([]);
   await expect.poll(() => listed({ userId, phase: 'failed' }), patience).toEqual([]);
@@ -53,7 +53,7 @@ test('an order that a late webhook opened again is listed once, in its present s
   await expect.poll(async () => (await handle.state()).phase, patience).toBe('at_lab');
   // One that is late would start another run.
   await lab.sandbox.settleWebhooks();
-  await handle.resolveProblem('abandon', { orderId });
+  await handle.resolveProblem({ orderId, decision: 'abandon' });
   await lab.untilListedAsEnded(orderId);
   expect(await listed({ userId, phase: 'at_lab', ended: true })).toEqual([orderId]);
 
@@ -136,10 +136,12 @@ test('nothing personal is in a history without a registration, in an ID, a searc
   for (const status of ['transit_customer', 'with_customer']) await lab.sandbox.move(orderId, status);
   const refused = registration('NO-SUCH-KIT', userId);
   await lab.sandbox.changeSettings({ anySampleId: false });
-  await expect(handle.register(refused)).rejects.toThrow(errors.RegistrationRefused);
+  await expect(handle.register({ registration: refused })).rejects.toThrow(errors.RegistrationRefused);
   await lab.sandbox.changeSettings({ anySampleId: true });
   const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
-  expect(await handle.register(registration(sampleId ?? '', userId))).toMatchObject({ registered: true });
+  expect(await handle.register({ registration: registration(sampleId ?? '', userId) })).toMatchObject({
+    registered: true,
+  });
   const { order: adopted } = await lab.sandbox.createOrder({ patientKnown: true });
   await lab.sandbox.move(adopted.id, 'completed');
   await expect.poll(async () => lab.runsOf(adopted.id).then((runs) => runs.length), patience).toBe(1);

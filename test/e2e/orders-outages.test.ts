@@ -26,7 +26,7 @@ test('a worker that is killed in mid-story goes on once it is started again, and
   await link.logIn('mfa-email');
   expect(await lab.worker.stop('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
   const { kit_sample_id: sampleId } = await sandbox.order(orderId);
-  const registering = handle.register(registration(sampleId ?? ''));
+  const registering = handle.register({ registration: registration(sampleId ?? '') });
   const submitting = link.submit(rightCode);
   await sandbox.settleWebhooks();
   await lab.startWorker();

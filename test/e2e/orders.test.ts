@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errors, type OrderPolicy, type OrderState, type KitOrderHandle } from '../../client/index.js';
+import { errors, type OrderPolicy, type OrderState, type OrderHandle } from '../../client/index.js';
 import { createNotificationHandler } from '../../client/notifications/index.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { forwardedPhase, labPhaseKey } from '../../protocol/search-attributes.js';
@@ -17,7 +17,7 @@ async function move(orderId: string, statuses: readonly string[]): Promise<void>
 }
 
 /** Waits until the order has received everything that the service reported about it. */
-async function caughtUp(handle: KitOrderHandle, orderId: string): Promise<OrderState> {
+async function caughtUp(handle: OrderHandle, orderId: string): Promise<OrderState> {
   const { order } = await lab.sandbox.order(orderId);
   const received = async () => (await followed(handle)).timeline.filter((entry) => entry.orderId === orderId).length;
   await expect.poll(received, patience).toBe(order.events.length);
@@ -52,7 +52,7 @@ test('a kit order is carried from placement to results, and the product is notif
   await move(orderId, toCustomer);
   await caughtUp(handle, orderId);
   const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
-  const registered = await handle.register(registration(sampleId ?? ''));
+  const registered = await handle.register({ registration: registration(sampleId ?? '') });
   expect(registered).toMatchObject({ orderId, reference, phase: 'with_customer', registered: true });
   await move(orderId, toResults);
 

@@ -93,7 +93,9 @@ describe('a refusal that quotes a person', () => {
     // A replacement is not retried before an earlier attempt must have ended.
     const { handle, orderId } = await lab.place({ creationTimeout: '1s', creationSettling: '2s' });
     const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
-    await refusedEvery('/v3/order/testkit/register', () => handle.register(registration(sampleId ?? '')));
+    await refusedEvery('/v3/order/testkit/register', () =>
+      handle.register({ registration: registration(sampleId ?? '') }),
+    );
     await refusedEvery('/v3/order/*/cancel', () => handle.cancel());
     await lab.sandbox.move(orderId, 'transit_customer');
     await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
@@ -103,7 +105,7 @@ describe('a refusal that quotes a person', () => {
   test('the caller alone reads the refusals of a link and its code', async () => {
     await refusedEvery('/v2/link/token', async () => {
       const handle = await lab.labs.links.start({ userId: await lab.newUser(), provider: 'invented_band' });
-      return handle.linkUrl();
+      return handle.url();
     });
     const user = await startLink(lab);
     await user.logIn('mfa-sms');

@@ -8,7 +8,7 @@ import {
   labDataConverter,
   LabOperations,
   parseKeyRing,
-  type KitOrderHandle,
+  type OrderHandle,
   type OrderPolicy,
   type ServiceDescription,
 } from '../../client/index.js';
@@ -97,7 +97,7 @@ export interface Stack {
 }
 
 export interface Placed {
-  handle: KitOrderHandle;
+  handle: OrderHandle;
   orderId: string;
   userId: string;
   reference: string;

@@ -4,7 +4,7 @@ import { Client } from '@temporalio/client';
 import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { LabOperations, type KitOrderHandle } from '../../client/index.js';
+import { LabOperations, type OrderHandle } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { kitFor, personal, registration } from '../rig/cast.js';
 import { type CollectedSpan, startTraceCollector } from '../rig/trace-collector.js';
@@ -22,7 +22,7 @@ const lab = stack({ worker: traced });
 const exporter = new InMemorySpanExporter();
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
 let labs: LabOperations;
-let handle: KitOrderHandle;
+let handle: OrderHandle;
 let orderId: string;
 const reference = 'story-traced';
 
@@ -82,7 +82,7 @@ test('a trace leads from the client’s call through the activity to the call of
 });
 
 test('an update continues the trace of the call that sends it', async () => {
-  await handle.register(registration((await lab.sandbox.order(orderId)).kit_sample_id ?? ''));
+  await handle.register({ registration: registration((await lab.sandbox.order(orderId)).kit_sample_id ?? '') });
   const registered = await spanOf(({ name }) => name.endsWith('/register'));
   const [sent] = exporter.getFinishedSpans().filter(({ name }) => name === 'StartWorkflowUpdate:register');
   expect(registered.traceId).toBe(sent?.spanContext().traceId);

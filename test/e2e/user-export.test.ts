@@ -24,7 +24,7 @@ test('the export of a user has the work with what was sent to it, its timeline, 
   const { handle, orderId } = await lab.place();
   const { kit_sample_id: sampleId, order: placed } = await lab.sandbox.order(orderId);
   const userId = placed.user_id;
-  await handle.register(registration(sampleId ?? ''));
+  await handle.register({ registration: registration(sampleId ?? '') });
   const env: Record<string, string | undefined> = { LABOPS_ENCRYPTION_KEYS: encryptionKeys, DATABASE_URL: undefined };
   if (postgresUrl !== undefined) {
     const place = await newDatabase(postgresUrl);

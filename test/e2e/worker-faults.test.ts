@@ -135,7 +135,7 @@ test('what a worker that is killed has begun, another finishes once: a creation,
   const timesOf = async (path: string) => (await calls()).filter((each) => each === path).length;
   const { kit_sample_id: sampleId } = await lab.sandbox.order(registered.orderId);
   const registering = registered.handle
-    .register(registration(sampleId ?? ''))
+    .register({ registration: registration(sampleId ?? '') })
     .then((state) => ({ state, at: Date.now() }));
   const booking = visit.choose({ slotId: slots.at(-1)?.id ?? '' });
   const answers = [right.submit(rightCode), wrong.submit(wrongCode)] as const;
@@ -199,7 +199,7 @@ test('a worker that keeps hardly any workflow in memory replays them step by ste
   await allMove('with_customer', 'awaiting_registration');
   for (const { handle, orderId } of orders) {
     const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
-    expect(await handle.register(registration(sampleId ?? ''))).toMatchObject({ registered: true });
+    expect(await handle.register({ registration: registration(sampleId ?? '') })).toMatchObject({ registered: true });
     steps += 1;
   }
   await allMove('transit_lab', 'in_transit_to_lab');

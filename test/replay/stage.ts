@@ -11,7 +11,7 @@ import {
   LabOperations,
   type AppointmentHandle,
   type AppointmentPolicy,
-  type KitOrderHandle,
+  type OrderHandle,
   type LinkHandle,
   type LinkPolicy,
   type LinkReport,
@@ -48,11 +48,11 @@ export interface Stage {
   receiver: NotificationReceiver;
   /** What ingress and worker keep health data and rejected events in. */
   store: HealthDataStore;
-  place(policy?: OrderPolicy): Promise<{ handle: KitOrderHandle; orderId: string }>;
+  place(policy?: OrderPolicy): Promise<{ handle: OrderHandle; orderId: string }>;
   /** Lets time pass for the workflows and the lab service. */
   skip(span: StringValue): Promise<void>;
   /** Moves an order and waits each time until its workflow has received it. */
-  move(handle: KitOrderHandle, orderId: string, statuses: readonly string[]): Promise<void>;
+  move(handle: OrderHandle, orderId: string, statuses: readonly string[]): Promise<void>;
   /** Starts a link of a new user with a provider of the sandbox. */
   link(policy?: LinkPolicy): Promise<PlayedLink>;
   /** Submits a small report; the sandbox leaves its job to the story. */
@@ -259,7 +259,7 @@ async function startBareWorker(
 
 function played(handle: LinkHandle, browser: LabService): PlayedLink {
   const enterPassword = async (username: string) => {
-    const { linkToken } = await handle.linkUrl();
+    const { linkToken } = await handle.url();
     return browser.links.submitPassword(handle.provider, linkToken, { username, password: 'invented-password' });
   };
   return {

@@ -1,6 +1,6 @@
 import type {
   ImportOrderRequest,
-  KitOrderHandle,
+  OrderHandle,
   OrderPolicy,
   OrderRequest,
   PlaceKitOrderInput,
@@ -42,7 +42,7 @@ export const consents = [{ consentType: 'telehealth-informed-consent' }];
 export const personal =
   /Testperson|Testpatient|Testdoctor|Imaginary|Invented|Fictional|Unit 9|Nowhereville|Springfield|20255501\d\d|19\d\d-\d\d-\d\d|example\.com/;
 
-type Registration = Parameters<KitOrderHandle['register']>[0];
+type Registration = Parameters<OrderHandle['register']>[0]['registration'];
 
 export function registration(sampleId: string, userId?: string): Registration {
   return {

@@ -76,9 +76,9 @@ describe('an actor', () => {
   });
 
   test.each<[string, (lab: LabOperations) => Promise<unknown>]>([
-    ['a command', async ({ notifications }) => notifications.discard('kit-order/invented', ['invented'])],
+    ['a command', async ({ notifications }) => notifications.discard('kit-order/invented', { ids: ['invented'] })],
     ['a deletion', async ({ users }) => users.requestDeletion({ userId: randomUUID() })],
-    ['an operator’s call', async ({ rejectedEvents }) => rejectedEvents.discard('17', 'invented')],
+    ['an operator’s call', async ({ rejectedEvents }) => rejectedEvents.discard('17', { reason: 'invented' })],
     ['a stop of placing', async ({ placing }) => placing.stop({ reason: placingReason })],
   ])('is in %s; without one the command has none', async (_what, command) => {
     const { lab, sent } = recording();

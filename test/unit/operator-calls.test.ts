@@ -90,7 +90,7 @@ test('the client refuses a call that breaks a rule, or would show a credential, 
   const refused = await rejection(lab.webhooks.enable(place, '../team'));
   expect(refused).toBeInstanceOf(errors.OperatorCallInvalid);
   expect(refused).toMatchObject({ fields: [{ field: 'webhookId' }] });
-  expect(await rejection(lab.rejectedEvents.discard('1', ''))).toBeInstanceOf(errors.OperatorCallInvalid);
+  expect(await rejection(lab.rejectedEvents.discard('1', { reason: '' }))).toBeInstanceOf(errors.OperatorCallInvalid);
   expect(await rejection(lab.rejectedEvents.replay(undefined as never))).toBeInstanceOf(errors.OperatorCallInvalid);
   expect(await rejection(lab.webhooks.rotate(place, 'ep_1'))).toBeInstanceOf(errors.EncryptionRequired);
 });

@@ -34,7 +34,7 @@ test('an overdue order goes on after it got a tracking number, and a person deci
   await untilIdle(kit);
   await reportTracking(kit);
   await untilIdle(kit);
-  await kit.handle.resolveProblem('wait', { orderId: kit.rootOrderId });
+  await kit.handle.resolveProblem({ orderId: kit.rootOrderId, decision: 'wait' });
   await kit.move('transit_customer');
   await kit.expectState({ phase: 'in_transit_to_customer' });
 });

@@ -18,7 +18,7 @@ test('a story whose history is cut into many runs is the same story', async () =
   const { orderId } = await kit.expectState({ phase: 'awaiting_registration', chain: [{}, {}] as never });
   await kit.move('transit_customer', 'problem_in_transit_customer');
   await kit.expectAttention('problem_persists');
-  expect(await kit.handle.resolveProblem('wait', { orderId })).toMatchObject({ attention: [] });
+  expect(await kit.handle.resolveProblem({ orderId, decision: 'wait' })).toMatchObject({ attention: [] });
   // From here on the limit would count again.
   await kit.handle.setPolicy({ problemLimit: '7d' });
   await eventually(() => expect(kit.notified).toContain('attention_cleared problem_persists'));
@@ -27,7 +27,10 @@ test('a story whose history is cut into many runs is the same story', async () =
   await kit.move('out_for_delivery', 'with_customer');
   await expect(kit.handle.replaceKit({ orderId })).rejects.toThrow(ReplacementLimitReached);
   const registration = await kit.registration();
-  const [one, other] = await Promise.all([kit.handle.register(registration), kit.handle.register(registration)]);
+  const [one, other] = await Promise.all([
+    kit.handle.register({ registration }),
+    kit.handle.register({ registration }),
+  ]);
   expect([one, other]).toMatchObject([{ registered: true }, { registered: true }]);
   expect(await stage.countRequests('POST', '/v3/order/testkit/register')).toBe(1);
   stage.receiver.isDown = false;
@@ -68,21 +71,21 @@ test('a story whose history is cut into many runs is the same story', async () =
 
 test('a link whose history is cut into many runs is the same link', async () => {
   const link = await UserLink.start(stage, { policy: { codeReminder: '2 seconds' } });
-  const { linkToken } = await link.handle.linkUrl();
+  const { linkToken } = await link.handle.url();
   await link.logIn('mfa-again');
   await eventually(() => expect(link.notified).toContain('code_reminder'));
   stage.receiver.isDown = true;
-  expect(await link.handle.submitMfaCode('111111')).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 2 });
+  expect(await link.handle.submitMfaCode({ code: '111111' })).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 2 });
   await stage.sandbox.sendConnectionWebhook(link.handle.userId, { provider: 'invented_watch' });
-  expect(await link.handle.submitMfaCode('111112')).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 1 });
-  expect((await link.handle.linkUrl()).linkToken).toBe(linkToken);
+  expect(await link.handle.submitMfaCode({ code: '111112' })).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 1 });
+  expect((await link.handle.url()).linkToken).toBe(linkToken);
   expect(await link.logIn('nobody')).toMatchObject({ passwordAttemptsLeft: 4, codeAttemptsLeft: 1 });
   await link.logIn('mfa-again');
   // The first is held until the second has come.
   await stage.sandbox.addFault({ path: completeMfaPath(), times: 1, action: { kind: 'delay', delayMs: 8_000 } });
-  const sameCode = ['123456', '123456 '].map((code) => link.handle.submitMfaCode(code));
+  const sameCode = ['123456', '123456 '].map((code) => link.handle.submitMfaCode({ code }));
   expect(await Promise.all(sameCode)).toMatchObject([{ outcome: 'asked_again' }, { outcome: 'asked_again' }]);
-  expect(await link.handle.submitMfaCode('654321')).toMatchObject({ outcome: 'connected' });
+  expect(await link.handle.submitMfaCode({ code: '654321' })).toMatchObject({ outcome: 'connected' });
   stage.receiver.isDown = false;
   const { outcome, timeline } = await link.handle.result();
   expect(outcome).toBe('connected');
@@ -108,13 +111,13 @@ test('a link whose history is cut into many runs is the same link', async () => 
 // The server that skips time lets no workflow continue as new that was cancelled.
 test('a link that an operator cancelled starts again while its end is still being notified, and can be cancelled', async () => {
   const link = await UserLink.start(stage);
-  const { linkToken } = await link.handle.linkUrl();
+  const { linkToken } = await link.handle.url();
   const runId = await link.runId();
   stage.receiver.isDown = true;
   await stage.temporal.workflow.getHandle(link.workflowId).cancel();
   await link.expectState({ outcome: 'cancelled' });
   const again = await UserLink.start(stage, { userId: link.handle.userId });
-  expect((await again.handle.linkUrl()).linkToken).not.toBe(linkToken);
+  expect((await again.handle.url()).linkToken).not.toBe(linkToken);
   await eventually(async () => expect(await again.runId()).not.toBe(runId));
   await again.logIn('mfa-sms');
   await stage.temporal.workflow.getHandle(link.workflowId).cancel();

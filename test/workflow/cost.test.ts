@@ -57,7 +57,7 @@ test('a link with a code costs no more than the plainest workflow would', async 
   await stage.sandbox.changeSettings({ connectionWebhooks: false });
   const link = await UserLink.start(stage);
   await link.logIn('mfa-sms');
-  expect(await link.handle.submitMfaCode('123456')).toMatchObject({ outcome: 'connected' });
+  expect(await link.handle.submitMfaCode({ code: '123456' })).toMatchObject({ outcome: 'connected' });
   await link.handle.result();
   const { count, calls } = await expectNoDearer(link.workflowId);
   expect(count('workflowExecutionSignaled')).toBe(0);

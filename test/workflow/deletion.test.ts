@@ -66,7 +66,7 @@ test('an undo on day 6 restores user and data, and names the connections that ar
 test('a user that the service does not know is reported as such', async () => {
   const leavingUser = new LeavingUser(stage, { user_id: '00000000-0000-4000-8000-000000000000', client_user_id: '' });
   await expect(leavingUser.requestDeletion()).rejects.toBeInstanceOf(errors.UserUnknown);
-  const handle = await stage.product.users.getDeletionHandle(leavingUser.userId);
+  const handle = await stage.product.users.getDeletionHandle({ userId: leavingUser.userId });
   expect(await handle.result()).toMatchObject({ outcome: 'unknown_user' });
   expect(leavingUser.notified).toEqual([]);
 });
@@ -223,7 +223,9 @@ describe('a deployment that keeps no health data', () => {
   test('commands on rejected events say that there are none', async () => {
     await expect(stage.product.rejectedEvents.count()).rejects.toBeInstanceOf(errors.StoreNotConfigured);
     await expect(stage.product.rejectedEvents.replay({})).rejects.toBeInstanceOf(errors.StoreNotConfigured);
-    await expect(stage.product.rejectedEvents.discard('1', 'why')).rejects.toBeInstanceOf(errors.StoreNotConfigured);
+    await expect(stage.product.rejectedEvents.discard('1', { reason: 'why' })).rejects.toBeInstanceOf(
+      errors.StoreNotConfigured,
+    );
   });
 
   test('a stream that an ingress with a store requests waits a week for a worker with one, then fails and says why', async () => {

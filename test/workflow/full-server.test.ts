@@ -54,7 +54,7 @@ describe('running work', () => {
     expect((refused as errors.UserHasRunningWork).workflows).toEqual([kitWork(kit.rootOrderId)]);
     expect(await leavingUser.readUser()).toBe('present');
     expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(0);
-    const handle = await stage.product.users.getDeletionHandle(leavingUser.userId);
+    const handle = await stage.product.users.getDeletionHandle({ userId: leavingUser.userId });
     const work = [kitWork(kit.rootOrderId, { fate: 'left' })];
     expect(await handle.result()).toMatchObject({ outcome: 'running_work', work });
     await kit.expectState({ phase: 'awaiting_registration' });
@@ -216,7 +216,7 @@ test('a deletion that was notified as final stays final even if the service woul
   await eventually(async () => expect((await stage.temporal.workflow.count(query)).count).toBe(1));
   expect(await leavingUser.readUser()).toMatch(/scheduled/);
   await expect(leavingUser.requestDeletion()).rejects.toBeInstanceOf(errors.UserUnknown);
-  const again = await stage.product.users.getDeletionHandle(leavingUser.userId);
+  const again = await stage.product.users.getDeletionHandle({ userId: leavingUser.userId });
   expect(await again.result()).toMatchObject({ outcome: 'deleted' });
   await expect(again.undo()).rejects.toBeInstanceOf(errors.GraceEnded);
   expect(await leavingUser.readUser()).toMatch(/scheduled/);
@@ -244,7 +244,7 @@ describe('a notification that the receiver refuses for good', () => {
     const { undelivered } = await stage.product.notifications.state(source);
     expect(undelivered).toMatchObject([{ type: 'labops.order.phase_changed', refusedWith: 422 }]);
     stage.receiver.refuses = () => false;
-    await stage.product.notifications.resend(source, [undelivered[0]?.id ?? '']);
+    await stage.product.notifications.resend(source, { ids: [undelivered[0]?.id ?? ''] });
     await eventually(() => expect(kit.notified).toContain('phase_changed in_transit_to_customer'));
     await eventually(async () => expect(await stage.product.notifications.isWaiting(source)).toBe(false));
   });

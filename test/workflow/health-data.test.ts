@@ -204,7 +204,7 @@ describe('a replay', () => {
     const userId = randomUUID();
     const id = await storeRejected(glucose(userId, [sample(at, 7)]));
     const { receivedAt } = await store().rejected.get(id);
-    expect(await stage.product.rejectedEvents.replay(id)).toEqual({
+    expect(await stage.product.rejectedEvents.replay({ id })).toEqual({
       replayed: { health_data_accepted: 1 },
       left: {},
       leftEvents: [],
@@ -231,7 +231,7 @@ describe('a replay', () => {
         (event) => event.workflowExecutionSignaledEventAttributes,
       );
     const before = (await signals()).length;
-    expect(await stage.product.rejectedEvents.replay(id)).toMatchObject({ replayed: { delivered: 1 } });
+    expect(await stage.product.rejectedEvents.replay({ id })).toMatchObject({ replayed: { delivered: 1 } });
     await eventually(async () => expect(await signals()).toHaveLength(before + 1));
   });
 
@@ -268,24 +268,26 @@ describe('a replay', () => {
     const userId = randomUUID();
     const id = await storeRejected(glucose(userId, [sample(at, 1)]));
     await store().deleteUserData(userId);
-    await expect(stage.product.rejectedEvents.replay(id)).rejects.toBeInstanceOf(errors.RejectedEventNotFound);
+    await expect(stage.product.rejectedEvents.replay({ id })).rejects.toBeInstanceOf(errors.RejectedEventNotFound);
     expect(await valuesOf(store(), userId)).toEqual([]);
   });
 
   test('a replay of an event that does not exist, or was settled, says so', async () => {
-    await expect(stage.product.rejectedEvents.replay('123456789')).rejects.toBeInstanceOf(errors.RejectedEventNotFound);
+    await expect(stage.product.rejectedEvents.replay({ id: '123456789' })).rejects.toBeInstanceOf(
+      errors.RejectedEventNotFound,
+    );
     const id = await storeRejected(glucose(randomUUID(), [sample(at, 1)]));
-    await stage.product.rejectedEvents.replay(id);
-    await expect(stage.product.rejectedEvents.replay(id)).rejects.toBeInstanceOf(errors.RejectedEventSettled);
+    await stage.product.rejectedEvents.replay({ id });
+    await expect(stage.product.rejectedEvents.replay({ id })).rejects.toBeInstanceOf(errors.RejectedEventSettled);
   });
 });
 
 describe('discarding', () => {
   test('erases what the event held and keeps the reason; discarding again is success', async () => {
     const id = await storeRejected(unknown());
-    await stage.product.rejectedEvents.discard(id, 'a test of the sender');
-    await stage.product.rejectedEvents.discard(id, 'a test of the sender');
-    await expect(stage.product.rejectedEvents.discard(id, 'another')).rejects.toBeInstanceOf(
+    await stage.product.rejectedEvents.discard(id, { reason: 'a test of the sender' });
+    await stage.product.rejectedEvents.discard(id, { reason: 'a test of the sender' });
+    await expect(stage.product.rejectedEvents.discard(id, { reason: 'another' })).rejects.toBeInstanceOf(
       errors.RejectedEventSettled,
     );
     expect(await store().rejected.get(id)).toMatchObject({ state: 'discarded', body: null });
@@ -329,8 +331,8 @@ test('histories hold nothing of the events', async () => {
   const userId = randomUUID();
   const id = await storeRejected(glucose(userId, [sample(at, 4711)]));
   await rejectedEvents.listPage();
-  await rejectedEvents.replay(id);
-  await rejectedEvents.discard(await storeRejected(unknown()), 'not wanted');
+  await rejectedEvents.replay({ id });
+  await rejectedEvents.discard(await storeRejected(unknown()), { reason: 'not wanted' });
   expect(started).toHaveLength(3);
   const text = await historiesOf(started);
   expect(text).toContain(id);

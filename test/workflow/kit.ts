@@ -1,7 +1,7 @@
 import { eventually } from '../rig/eventually.js';
 import { followed } from '../rig/followed.js';
 import { expect } from 'vitest';
-import type { KitOrderHandle } from '../../client/order/order-handle.js';
+import type { OrderHandle } from '../../client/order/order-handle.js';
 import type { RevealedOrder, SandboxControl } from '../../sandbox/control.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type { AttentionReason, OrderState } from '../../protocol/order/state.js';
@@ -13,11 +13,11 @@ type Move = Exclude<Parameters<SandboxControl['move']>[1], string>;
 
 /** One order in a story: what happens to it at the service, and what the product is notified of. */
 export class Kit {
-  readonly handle: KitOrderHandle;
+  readonly handle: OrderHandle;
   readonly rootOrderId: string;
   private readonly stage: Stage;
 
-  constructor(stage: Stage, handle: KitOrderHandle, rootOrderId: string) {
+  constructor(stage: Stage, handle: OrderHandle, rootOrderId: string) {
     this.stage = stage;
     this.handle = handle;
     this.rootOrderId = rootOrderId;
@@ -47,7 +47,7 @@ export class Kit {
 
   /** Registers the current order's kit by the data printed on it. */
   async register(): Promise<OrderState> {
-    return this.handle.register(await this.registration());
+    return this.handle.register({ registration: await this.registration() });
   }
 
   async registration() {

@@ -30,7 +30,7 @@ describe('a code', () => {
     const link = await UserLink.start(stage);
     const state = await link.logIn('mfa-sms');
     expect(state).toMatchObject({ phase: 'awaiting_code', mfa: { method: 'sms', hint: '***-***-**23' } });
-    const answer = await link.handle.submitMfaCode(' 123456 ');
+    const answer = await link.handle.submitMfaCode({ code: ' 123456 ' });
     expect(answer).toMatchObject({ outcome: 'connected', attemptsLeft: 3, state: { outcome: 'connected' } });
     const { connectedAt, ...result } = await link.handle.result();
     expect(result).toMatchObject({ outcome: 'connected', userId: link.handle.userId, provider });
@@ -40,22 +40,22 @@ describe('a code', () => {
 
   test('a code after the end of a connected link is answered as connected and not sent; after another end it is refused', async () => {
     const [connected, cancelled] = [await asked(), await asked()];
-    await connected.handle.submitMfaCode('123456');
+    await connected.handle.submitMfaCode({ code: '123456' });
     await cancelled.handle.cancel();
     for (const { workflowId } of [connected, cancelled]) await stage.finish(workflowId);
-    expect(await connected.handle.submitMfaCode('123456')).toMatchObject({
+    expect(await connected.handle.submitMfaCode({ code: '123456' })).toMatchObject({
       ...{ outcome: 'connected', attemptsLeft: 3, state: { outcome: 'connected' } },
     });
     expect(await connected.handle.reportLinkResult({ state: 'success' })).toMatchObject({ outcome: 'connected' });
     expect(await connected.codesSent()).toBe(1);
-    await expect(cancelled.handle.submitMfaCode('123456')).rejects.toMatchObject({ name: 'LinkEnded' });
+    await expect(cancelled.handle.submitMfaCode({ code: '123456' })).rejects.toMatchObject({ name: 'LinkEnded' });
   });
 
   test('a code that is on its way is not called back: cancelled as a workflow, the link is connected', async () => {
     const link = await asked();
     const action = { kind: 'delay', delayMs: 2_500, phase: 'before_work' } as const;
     await stage.sandbox.addFault({ path: completeMfaPath(), action });
-    const answer = link.handle.submitMfaCode('123456');
+    const answer = link.handle.submitMfaCode({ code: '123456' });
     await stage.expectRequests('POST', completeMfaPath(provider));
     await workflowOf(link).cancel();
     expect(await answer).toMatchObject({ outcome: 'connected' });
@@ -70,7 +70,7 @@ describe('a start', () => {
     const { userId } = link.handle;
     const again = { userId: userId.toUpperCase(), provider: 'Invented-Watch', policy: { maxCodeAttempts: 5 } };
     const handles = await Promise.all(Array.from({ length: 5 }, () => stage.product.links.start(again)));
-    const urls = await Promise.all([link.handle, ...handles].map((handle) => handle.linkUrl()));
+    const urls = await Promise.all([link.handle, ...handles].map((handle) => handle.url()));
     expect(new Set(urls.map(({ linkToken }) => linkToken)).size).toBe(1);
     expect(await stage.sandbox.linkTokens()).toHaveLength(1);
     expect(await handles[0]?.state()).toMatchObject({ userId, codeAttemptsLeft: 1 });
@@ -78,14 +78,14 @@ describe('a start', () => {
 
   test('that joined a link which ends before it is requested is made once more', async () => {
     const link = await UserLink.start(stage);
-    const { linkToken } = await link.handle.linkUrl();
+    const { linkToken } = await link.handle.url();
     const runId = await link.runId();
     const again = await UserLink.start(stage, { userId: link.handle.userId });
     await link.handle.cancel();
     await stage.finish(link.workflowId);
     // Waiting for an end may skip time, and the token's life is counted by the service.
     await stage.syncClock();
-    expect((await again.handle.linkUrl()).linkToken).not.toBe(linkToken);
+    expect((await again.handle.url()).linkToken).not.toBe(linkToken);
     expect(await again.runId()).not.toBe(runId);
     expect(await again.connect()).toMatchObject({ outcome: 'connected' });
   });
@@ -93,20 +93,20 @@ describe('a start', () => {
   test('that joined a link which connects meanwhile is not made again: the user need not log in once more', async () => {
     const link = await asked();
     const again = await UserLink.start(stage, { userId: link.handle.userId });
-    await link.handle.submitMfaCode('123456');
+    await link.handle.submitMfaCode({ code: '123456' });
     await stage.finish(link.workflowId);
-    await expect(again.handle.linkUrl()).rejects.toBeInstanceOf(LinkEnded);
+    await expect(again.handle.url()).rejects.toBeInstanceOf(LinkEnded);
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
   });
 });
 
 test('a link that has ended and that nobody started again is refused, and starts nothing', async () => {
   const link = await UserLink.start(stage);
-  await link.handle.linkUrl();
+  await link.handle.url();
   await link.handle.cancel();
   await stage.finish(link.workflowId);
   const found = await stage.product.links.getHandle({ userId: link.handle.userId, provider });
-  for (const handle of [link.handle, found]) await expect(handle.linkUrl()).rejects.toBeInstanceOf(LinkEnded);
+  for (const handle of [link.handle, found]) await expect(handle.url()).rejects.toBeInstanceOf(LinkEnded);
   expect(await found.state()).toMatchObject({ outcome: 'cancelled' });
   expect(await stage.sandbox.linkTokens()).toHaveLength(1);
   for (const userId of ['nobody', 'a/b']) {
@@ -118,13 +118,13 @@ describe('while the service is down', () => {
   test('a token is waited for half a minute, and a new request works once it is over', async () => {
     await stage.sandbox.addFault({ path: tokenPath, action: fails });
     const link = await UserLink.start(stage);
-    const asking = link.handle.linkUrl().catch((error: unknown) => error);
+    const asking = link.handle.url().catch((error: unknown) => error);
     await eventually(async () => expect(await stage.countRequests('POST', tokenPath)).toBeGreaterThan(0));
     await stage.skip('1 minute');
     expect(await asking).toBeInstanceOf(ServiceDown);
     await link.expectState({ phase: 'awaiting_password' });
     await stage.sandbox.removeFaults();
-    expect(await link.handle.linkUrl()).toHaveProperty('linkToken');
+    expect(await link.handle.url()).toHaveProperty('linkToken');
     expect(await link.connect()).toMatchObject({ outcome: 'connected' });
   });
 });
@@ -148,9 +148,9 @@ describe('a webhook about the connection', () => {
     await stage.sandbox.connect(userId, { provider: 'invented_band', webhook: false });
     const handle = await stage.product.links.start({ userId, filterOnProviders: ['invented_ring', 'invented_band'] });
     stage.onClear(() => stage.cancelIfRunning(linkProviderId(userId, 'any')));
-    const { linkToken } = await handle.linkUrl();
+    const { linkToken } = await handle.url();
     expect((await stage.sandbox.linkTokens()).at(-1)).toMatchObject({ user_id: userId, provider: null });
-    await expect(handle.submitMfaCode('123456')).rejects.toMatchObject({ fields: [{ field: 'provider' }] });
+    await expect(handle.submitMfaCode({ code: '123456' })).rejects.toMatchObject({ fields: [{ field: 'provider' }] });
     await stage.syncClock();
     // The page does not offer this one.
     await stage.sandbox.connect(userId, { provider });
@@ -175,14 +175,14 @@ describe('a webhook about the connection', () => {
     await stage.sandbox.sendConnectionWebhook(await stage.newUser(), { provider });
     await stage.sandbox.sendConnectionWebhook(userId, { provider, event_type: 'provider.connection.error' });
     await stage.sandbox.settleWebhooks();
-    await link.handle.linkUrl();
+    await link.handle.url();
     expect(await link.happened()).toEqual(['link made']);
     expect(await stage.countRequests('GET', userPath(link))).toBe(0);
   });
 
   test('many times at once leads to a few reads, and one end', async () => {
     const link = await UserLink.start(stage);
-    await link.handle.linkUrl();
+    await link.handle.url();
     await Promise.all(Array.from({ length: 20 }, () => workflowOf(link).signal(connectionReportedSignal)));
     await link.enterPassword('ok');
     await link.expectState({ outcome: 'connected' });
@@ -239,25 +239,25 @@ test('neither password nor token nor code is anywhere else than in the calls and
   const link = await UserLink.start(stage, { redirectUrl: 'https://example.com/back' });
   const failures: unknown[] = [];
   const collect = (error: unknown) => void failures.push(error);
-  const tokens = [await link.handle.linkUrl()];
+  const tokens = [await link.handle.url()];
   await link.logIn('error-token_expired');
-  tokens.push(await link.handle.linkUrl());
+  tokens.push(await link.handle.url());
   await link.logIn('mfa-sms');
   const codes = ['918273', '900422', '900500', '123456'];
-  await link.handle.submitMfaCode('918273');
-  await link.handle.submitMfaCode('900422').catch(collect);
-  await link.handle.submitMfaCode('900500').catch(collect);
+  await link.handle.submitMfaCode({ code: '918273' });
+  await link.handle.submitMfaCode({ code: '900422' }).catch(collect);
+  await link.handle.submitMfaCode({ code: '900500' }).catch(collect);
   // What the service says may quote anything.
   const quoted = { detail: `no code 918273 for ${tokens[1]?.linkToken} at ${tokens[1]?.linkWebUrl}` };
   const action = { kind: 'answer', status: 429, body: quoted } as const;
   await stage.sandbox.addFault({ path: completeMfaPath(), times: 1, action });
-  await link.handle.submitMfaCode('918273').catch(collect);
+  await link.handle.submitMfaCode({ code: '918273' }).catch(collect);
   const details: unknown = await stage.temporal.workflow
     .getHandle(link.workflowId)
     .query<unknown>('__temporal_workflow_metadata');
   expect(details).toMatchObject({ currentDetails: expect.stringContaining('invented_watch') as string });
   const state = await link.handle.state();
-  await link.handle.submitMfaCode('123456');
+  await link.handle.submitMfaCode({ code: '123456' });
   await link.handle.result();
   await link.expectNotifications('ended connected');
 

@@ -77,7 +77,7 @@ test("a product's typed functions receive what the worker sends, again where the
 test('an end is notified as a CloudEvent about the user, with its cause and nothing personal', async () => {
   const link = await UserLink.start(stage);
   await link.logIn('mfa-sms');
-  await link.handle.submitMfaCode('900008').catch(() => undefined);
+  await link.handle.submitMfaCode({ code: '900008' }).catch(() => undefined);
   await link.expectNotifications('ended failed');
   const { userId } = link.handle;
   const { startedAt, timeline } = await link.handle.result();

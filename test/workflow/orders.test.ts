@@ -92,7 +92,7 @@ test('a command that was carried out answers so from a workflow that has ended, 
   const { rootOrderId: first } = kit;
   const { orderId } = await kit.handle.replaceKit({ orderId: first });
   const registration = await kit.registration();
-  await kit.handle.register(registration);
+  await kit.handle.register({ registration });
   const policy = { returnDeadline: '20d', onLost: 'fail' } as const;
   await kit.handle.setPolicy(policy);
   await kit.move(...toTheLab, 'completed');
@@ -100,9 +100,9 @@ test('a command that was carried out answers so from a workflow that has ended, 
   expect(await kit.handle.replaceKit({ orderId: first })).toMatchObject({ orderId, outcome: 'completed' });
   await expect(kit.handle.replaceKit({ orderId })).rejects.toThrow(OrderEnded);
   for (const which of [{}, { orderId }])
-    expect(await kit.handle.register(registration, which)).toMatchObject({ outcome: 'completed' });
+    expect(await kit.handle.register({ registration, ...which })).toMatchObject({ outcome: 'completed' });
   const other = { ...registration, sample_id: 'NOT-ON-THIS-KIT' };
-  await expect(kit.handle.register(other)).rejects.toThrow(OrderEnded);
+  await expect(kit.handle.register({ registration: other })).rejects.toThrow(OrderEnded);
   expect(await kit.handle.setPolicy(policy)).not.toHaveProperty('policy');
   await expect(kit.handle.setPolicy({ ...policy, onLost: 'ask' })).rejects.toThrow(OrderEnded);
   await expect(kit.handle.cancel()).rejects.toThrow(OrderEnded);
@@ -127,11 +127,11 @@ test.each([
   async (decision, span, outcome, other) => {
     const kit = await lostKit();
     const { rootOrderId: orderId } = kit;
-    await kit.handle.resolveProblem(decision, { orderId });
+    await kit.handle.resolveProblem({ orderId, decision });
     await stage.skip(span);
     expect(await kit.result()).toMatchObject({ outcome });
-    expect(await kit.handle.resolveProblem(decision, { orderId })).toMatchObject({ outcome });
-    await expect(kit.handle.resolveProblem(other, { orderId })).rejects.toThrow(OrderEnded);
+    expect(await kit.handle.resolveProblem({ orderId, decision })).toMatchObject({ outcome });
+    await expect(kit.handle.resolveProblem({ orderId, decision: other })).rejects.toThrow(OrderEnded);
     expect((await followed(kit.handle)).outcome).toBe(outcome);
   },
 );

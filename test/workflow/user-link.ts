@@ -41,7 +41,7 @@ export class UserLink {
 
   /** The same, but nobody reports anything. */
   async enterPassword(username: string) {
-    const { linkToken } = await this.handle.linkUrl();
+    const { linkToken } = await this.handle.url();
     await this.stage.syncClock();
     return this.stage.service.links.submitPassword(this.handle.provider, linkToken, {
       username,
@@ -53,7 +53,7 @@ export class UserLink {
   async connect(): Promise<CodeAnswer> {
     const { phase } = await this.handle.state();
     if (phase !== 'awaiting_code') await this.logIn('mfa-sms');
-    return this.handle.submitMfaCode('123456');
+    return this.handle.submitMfaCode({ code: '123456' });
   }
 
   /** Waits until the state has all this. */

@@ -127,7 +127,7 @@ function isSameSecret(one: string, other: string): boolean {
 }
 
 function withoutEndpoint([first]: readonly Webhook[]): Verdict {
-  const catchUp = 'then catch up: labops reconcile --from … --to …';
+  const catchUp = 'then catch up: labops orders reconcile --from … --to …';
   if (!first)
     return fault(
       'No endpoint for webhooks is registered.',

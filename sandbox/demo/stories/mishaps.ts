@@ -15,12 +15,12 @@ export const lostKit: Story = {
     ]);
     await order.notifications.first('attention_raised', ({ data }) => data.reason === 'problem_persists');
     stage.acts('the operator decides: wait');
-    await order.handle.resolveProblem('wait', { orderId: order.orderId });
+    await order.handle.resolveProblem({ orderId: order.orderId, decision: 'wait' });
     await order.plays([{ after: '1d', status: 'lost' }]);
     await order.notifications.first('attention_raised', ({ data }) => data.reason === 'decision_needed');
     await order.reaches('lost');
     stage.acts('the operator decides: replace');
-    const { orderId: replacement } = await order.handle.resolveProblem('replace', { orderId: order.orderId });
+    const { orderId: replacement } = await order.handle.resolveProblem({ orderId: order.orderId, decision: 'replace' });
     stage.check('there is another kit', replacement !== order.orderId);
     await order.plays(withResults, replacement);
     await order.reaches('with_customer', replacement);

@@ -18,7 +18,7 @@ export const cold: readonly Story[] = [
     const shipment = { ...order.shipment, outboundTrackingNumber: 'INVENTED-1' };
     await workflow.signal(orderChangedSignal, { ...order, updatedAt, shipment });
     await untilIdle(stage, workflow.workflowId);
-    await handle.resolveProblem('wait', { orderId });
+    await handle.resolveProblem({ orderId, decision: 'wait' });
     await stage.move(handle, orderId, ['transit_customer']);
     return { 'cold-decision': workflow.workflowId };
   },

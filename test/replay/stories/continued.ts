@@ -46,8 +46,8 @@ export const continued: readonly Story[] = [
     const link = await stage.link();
     for (const why of ['error-provider_credential_error', 'error-token_expired', 'mfa-again']) await link.logIn(why);
     await untilContinued(stage, link.workflowId);
-    await link.handle.submitMfaCode('123456');
-    await link.handle.submitMfaCode('654321');
+    await link.handle.submitMfaCode({ code: '123456' });
+    await link.handle.submitMfaCode({ code: '654321' });
     await link.handle.result();
     return { 'link-continued': link.workflowId };
   },
@@ -99,9 +99,9 @@ export const continued: readonly Story[] = [
       'delivered_to_lab',
     ]);
     await untilContinued(stage, deliverNotificationsId(source));
-    await stage.labs.notifications.resend(source, ids.slice(0, 1));
+    await stage.labs.notifications.resend(source, { ids: ids.slice(0, 1) });
     while ((await stage.labs.notifications.state(source)).delivered === 0) await sleep(50);
-    await stage.labs.notifications.discard(source, ids.slice(1));
+    await stage.labs.notifications.discard(source, { ids: ids.slice(1) });
     await stage.temporal.workflow.getHandle(deliverNotificationsId(source)).result();
     return { 'notifications-continued': deliverNotificationsId(source) };
   },

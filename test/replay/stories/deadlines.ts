@@ -13,7 +13,7 @@ import { kitFor, registration } from '../../rig/cast.js';
 import { following } from '../../rig/followed.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import type { KitOrderHandle } from '../../../client/index.js';
+import type { OrderHandle } from '../../../client/index.js';
 import { until, type Stage } from '../stage.js';
 import type { Story } from './story.js';
 
@@ -35,7 +35,7 @@ async function untilNothingAsked(handle: Attentive): Promise<void> {
 }
 
 /** The order once its first webhook has started its workflow: this server has no list to find it in. */
-async function followedOf({ temporal, labs }: Stage, orderId: string): Promise<KitOrderHandle> {
+async function followedOf({ temporal, labs }: Stage, orderId: string): Promise<OrderHandle> {
   for (;;) {
     try {
       await temporal.workflow.getHandle(kitOrderId(orderId)).describe();
@@ -84,7 +84,7 @@ export const deadlines: readonly Story[] = [
     for (const span of ['3d', '7d', '20d', '44d'] as const) await stage.skip(span);
     await untilAsked(handle, 'registration_overdue');
     const { kit_sample_id: sampleId } = await stage.sandbox.order(order.id);
-    await kit.register(registration(sampleId ?? '', order.user_id));
+    await kit.register({ registration: registration(sampleId ?? '', order.user_id) });
     await untilNothingAsked(handle);
     for (const span of ['2d', '5d', '7d'] as const) await stage.skip(span);
     await untilAsked(handle, 'return_overdue');
@@ -129,7 +129,7 @@ export const deadlines: readonly Story[] = [
     const order = await followedOf(stage, appointment.orderId);
     await stage.skip('90d');
     await untilAsked(following(order), 'collection_overdue');
-    await order.resolveProblem('abandon', { orderId: appointment.orderId });
+    await order.resolveProblem({ orderId: appointment.orderId, decision: 'abandon' });
     await order.result();
     return {
       'deadlines-uncollected-sample': kitOrderId(appointment.orderId),
@@ -156,9 +156,9 @@ export const deadlines: readonly Story[] = [
   /** A token that ends, and a user who does not come back. */
   async function linkWithoutLogin(stage) {
     const link = await stage.link();
-    await link.handle.linkUrl();
+    await link.handle.url();
     await stage.skip('10m');
-    await link.handle.linkUrl();
+    await link.handle.url();
     await stage.skip('1d');
     await link.handle.result();
     return { 'deadlines-link-without-login': link.workflowId };
@@ -167,7 +167,7 @@ export const deadlines: readonly Story[] = [
   /** A success that the service does not show, wrong codes, and a code that does not come. */
   async function linkWithoutCode(stage) {
     const link = await stage.link();
-    await link.handle.linkUrl();
+    await link.handle.url();
     await link.handle.reportLinkResult({ state: 'success' });
     await stage.skip('2m');
     await untilAsked(link.handle, 'connection_unconfirmed');
@@ -181,12 +181,12 @@ export const deadlines: readonly Story[] = [
   async function linkInVain(stage) {
     const link = await stage.link();
     for (let day = 0; day < 3; day += 1) {
-      await link.handle.linkUrl();
+      await link.handle.url();
       await link.handle.reportLinkResult({ state: 'error', errorType: 'provider_credential_error' });
-      await link.handle.linkUrl();
+      await link.handle.url();
       await stage.skip('23h');
     }
-    await link.handle.linkUrl();
+    await link.handle.url();
     await stage.skip('3h');
     await link.handle.result();
     return { 'deadlines-link-in-vain': link.workflowId };
@@ -195,15 +195,15 @@ export const deadlines: readonly Story[] = [
   async function linkWithWrongCodes(stage) {
     const link = await stage.link();
     await link.logIn('mfa-sms');
-    for (let attempt = 0; attempt < 2; attempt += 1) await link.handle.submitMfaCode('111111');
-    await link.handle.submitMfaCode('111111').catch(() => undefined);
+    for (let attempt = 0; attempt < 2; attempt += 1) await link.handle.submitMfaCode({ code: '111111' });
+    await link.handle.submitMfaCode({ code: '111111' }).catch(() => undefined);
     await link.handle.result();
     return { 'deadlines-link-with-wrong-codes': link.workflowId };
   },
 
   async function linkWithWrongPasswords(stage) {
     const link = await stage.link();
-    await link.handle.linkUrl();
+    await link.handle.url();
     const wrong = { state: 'error', errorType: 'provider_credential_error' };
     for (let attempt = 0; attempt < 5; attempt += 1) await link.handle.reportLinkResult(wrong);
     await link.handle.result();

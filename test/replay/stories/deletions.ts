@@ -61,7 +61,7 @@ export const deletions: readonly Story[] = [
     await stage.labs.users.requestDeletion({ userId }).catch((error: unknown) => {
       if (!(error instanceof errors.UserUnknown)) throw error;
     });
-    await (await stage.labs.users.getDeletionHandle(userId)).result();
+    await (await stage.labs.users.getDeletionHandle({ userId })).result();
     return { 'deletion-final': deleteUserId(userId) };
   },
 ];

@@ -5,9 +5,9 @@ export const links: readonly Story[] = [
   async function linkedWithCodes(stage) {
     const link = await stage.link();
     await link.logIn('mfa-again');
-    await link.handle.submitMfaCode('111111');
-    await link.handle.submitMfaCode('123456');
-    await link.handle.submitMfaCode('654321');
+    await link.handle.submitMfaCode({ code: '111111' });
+    await link.handle.submitMfaCode({ code: '123456' });
+    await link.handle.submitMfaCode({ code: '654321' });
     await link.handle.result();
     return { 'link-with-codes': link.workflowId };
   },
@@ -38,8 +38,8 @@ export const links: readonly Story[] = [
   async function failedLink(stage) {
     const link = await stage.link({ maxCodeAttempts: 2 });
     await link.logIn('mfa-sms');
-    await link.handle.submitMfaCode('111111');
-    await link.handle.submitMfaCode('111111');
+    await link.handle.submitMfaCode({ code: '111111' });
+    await link.handle.submitMfaCode({ code: '111111' });
     await link.handle.result();
     return { 'link-failed': link.workflowId };
   },

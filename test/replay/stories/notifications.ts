@@ -9,9 +9,9 @@ export const notifications: readonly Story[] = [
   async function notificationsRefused(stage) {
     const { source, ids } = await refused(stage, ['transit_customer']);
     const [first = '', second = ''] = ids;
-    await stage.labs.notifications.resend(source, [first]);
+    await stage.labs.notifications.resend(source, { ids: [first] });
     while ((await stage.labs.notifications.state(source)).delivered === 0) await sleep(50);
-    await stage.labs.notifications.discard(source, [second]);
+    await stage.labs.notifications.discard(source, { ids: [second] });
     await stage.temporal.workflow.getHandle(deliverNotificationsId(source)).result();
     return { 'notifications-refused': deliverNotificationsId(source), 'order-with-refused-notifications': source };
   },
@@ -36,7 +36,7 @@ export const notifications: readonly Story[] = [
     const { orderId } = await stage.place();
     while (stage.receiver.about(orderId).length === 0) await sleep(50);
     await untilIdle(stage, kitOrderId(orderId));
-    await stage.labs.notifications.replay(since);
+    await stage.labs.notifications.replay({ since });
     const delivery = deliverNotificationsId(kitOrderId(orderId));
     await stage.temporal.workflow.getHandle(delivery).result();
     const replay = notificationReplayId(since.toISOString(), 'lab-operations');

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errors, type KitOrderHandle } from '../../../client/index.js';
+import { errors, type OrderHandle } from '../../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../../protocol/ids.js';
 import { kitFor, registration } from '../../rig/cast.js';
 import { placeKitOrderName } from '../../../protocol/order/placing-messages.js';
@@ -17,7 +17,7 @@ export const orders: readonly Story[] = [
     const { handle, orderId } = await stage.place();
     await stage.move(handle, orderId, toCustomer);
     const { kit_sample_id: sampleId } = await stage.sandbox.order(orderId);
-    await handle.register(registration(sampleId ?? ''));
+    await handle.register({ registration: registration(sampleId ?? '') });
     await stage.move(handle, orderId, toResults);
     await handle.result();
     return { placed: placeKitOrderId(handle.reference ?? ''), registered: kitOrderId(orderId) };
@@ -147,7 +147,7 @@ export const orders: readonly Story[] = [
     });
     await stage.move(handle, orderId, ['transit_customer']);
     await until(handle, ({ attention }) => attention.some(({ reason }) => reason === 'delivery_overdue'));
-    await handle.resolveProblem('wait', { orderId });
+    await handle.resolveProblem({ orderId, decision: 'wait' });
     await stage.move(handle, orderId, ['with_customer']);
     await until(handle, ({ waiting }) => !isWithinSeconds(waiting.until));
     await stage.move(handle, orderId, ['transit_lab', 'problem_in_transit_lab']);
@@ -222,7 +222,7 @@ function isWithinSeconds(until: string | undefined): boolean {
   return until !== undefined && Date.parse(until) < Date.now() + 5_000;
 }
 
-async function found(stage: Stage, orderId: string): Promise<KitOrderHandle> {
+async function found(stage: Stage, orderId: string): Promise<OrderHandle> {
   for (;;) {
     try {
       return await stage.labs.orders.getHandle({ orderId });

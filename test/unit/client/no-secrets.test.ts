@@ -8,7 +8,7 @@ import { createWebhookHandler } from '../../../client/webhooks/index.js';
 import { createNotificationHandler } from '../../../client/notifications/index.js';
 import { LinkHandle } from '../../../client/link/link-handle.js';
 import { MatchReviewHandle } from '../../../client/match-review/match-review-handle.js';
-import { KitOrderHandle } from '../../../client/order/order-handle.js';
+import { OrderHandle } from '../../../client/order/order-handle.js';
 import { ReportHandle } from '../../../client/report/report-handle.js';
 import { DeletionHandle } from '../../../client/user/deletion-handle.js';
 import { TemporalCalls } from '../../../client/workflow-calls.js';
@@ -39,7 +39,7 @@ test.each(
   Object.entries({
     lab,
     ...Object.fromEntries(Object.entries(lab)),
-    order: new KitOrderHandle(access, { reference: 'invented' }),
+    order: new OrderHandle(access, { reference: 'invented' }),
     report: new ReportHandle(access, { reference: 'invented' }),
     appointment: new AppointmentHandle(calls, id),
     'match review': new MatchReviewHandle(calls, id),

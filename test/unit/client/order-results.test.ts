@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { expect, test } from 'vitest';
-import { KitOrderHandle } from '../../../client/order/order-handle.js';
+import { OrderHandle } from '../../../client/order/order-handle.js';
 import { TemporalCalls } from '../../../client/workflow-calls.js';
 import type { ChainLink } from '../../../protocol/order/state.js';
 import { answering, serviceAt } from '../service/recording-server.js';
@@ -21,7 +21,7 @@ async function pathsReadFor(chain: readonly ChainLink[], shown: object): Promise
   };
   Object.assign(client.workflow, { getHandle: () => workflow });
   const access = { calls: new TemporalCalls(client, { taskQueue: 'invented' }), service: serviceAt(baseUrl) };
-  await new KitOrderHandle(access, { rootOrderId: 'order-1' }).results();
+  await new OrderHandle(access, { rootOrderId: 'order-1' }).results();
   return requests.map(({ url }) => url);
 }
 

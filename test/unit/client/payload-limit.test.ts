@@ -33,7 +33,7 @@ const calls: [string, (lab: LabOperations, text: string) => Promise<unknown>][] 
       return orders.place({ ...input, order: { ...input.order, shipping_details: address } });
     },
   ],
-  ['an update', ({ notifications }, text) => notifications.discard('kit-order/invented', [text])],
+  ['an update', ({ notifications }, text) => notifications.discard('kit-order/invented', { ids: [text] })],
   ['an update that may start its workflow', ({ users }, text) => users.requestDeletion({ userId, clientUserId: text })],
 ];
 
@@ -62,7 +62,9 @@ describe.each(calls)('%s', (_name, call) => {
 
 test('the size is that of the bytes, not of the letters', async () => {
   const { client, sent } = await refusing();
-  const discarding = new LabOperations(client).notifications.discard('kit-order/invented', ['é'.repeat(mebibyte)]);
+  const discarding = new LabOperations(client).notifications.discard('kit-order/invented', {
+    ids: ['é'.repeat(mebibyte)],
+  });
   expect(await rejection(discarding)).toBeInstanceOf(errors.CallTooLarge);
   expect(sent).toEqual([]);
 });

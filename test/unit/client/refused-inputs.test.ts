@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { errors, LabOperations, type PolicyChange } from '../../../client/index.js';
-import { KitOrderHandle } from '../../../client/order/order-handle.js';
+import { OrderHandle } from '../../../client/order/order-handle.js';
 import { rejection } from '../service/recording-server.js';
 
 /** Nothing listens there: whatever is refused here is refused before anything is sent. */
@@ -27,7 +27,9 @@ describe('a deletion is refused before anything is started', () => {
     'with the user id %j',
     async (userId) => {
       expect(await faultsIn({ userId })).toEqual(['userId']);
-      await expect(users.getDeletionHandle(userId as string)).rejects.toBeInstanceOf(errors.DeletionInvalid);
+      await expect(users.getDeletionHandle({ userId: userId as string })).rejects.toBeInstanceOf(
+        errors.DeletionInvalid,
+      );
     },
   );
 
@@ -336,7 +338,7 @@ test.each([null, '', 'soon', true, 0, 5000, '5000', '5 ', Number.NaN, {}, '0s'])
   },
 );
 
-const order = new KitOrderHandle(undefined as never, { rootOrderId: 'order-1' });
+const order = new OrderHandle(undefined as never, { rootOrderId: 'order-1' });
 const dryrun = { dryrun: true } as never;
 const misspelt = { reference: 'a-1', orderId: 'order-1', rawResultId: 'result-1', polcy: {} } as never;
 

@@ -56,7 +56,7 @@ const unaccepted: GrpcStatus[] = [
 ];
 
 const commands: [string, (lab: LabOperations) => Promise<unknown>][] = [
-  ['an update', ({ notifications }) => notifications.discard('kit-order/invented', ['invented'])],
+  ['an update', ({ notifications }) => notifications.discard('kit-order/invented', { ids: ['invented'] })],
   ['an update that may start its workflow', ({ users }) => users.requestDeletion({ userId })],
 ];
 
@@ -92,7 +92,9 @@ test.each<[string, GrpcStatus, string, RegExp]>([
   ],
 ])('an update %s', async (_name, end, name, message) => {
   const { lab } = await endingUpdates(end);
-  const error = await rejection(lab.notifications.discard('kit-order/invented', ['invented'], { deadline: '700ms' }));
+  const error = await rejection(
+    lab.notifications.discard('kit-order/invented', { ids: ['invented'] }, { deadline: '700ms' }),
+  );
   expect(error).toMatchObject({ name });
   expect((error as Error).message).toMatch(message);
 });

@@ -28,7 +28,7 @@ test.each([
   ['labops orders list --limit 5 --name', ['--namespace']],
   ['labops -o ', ['table', 'json', 'jsonl']],
   ['labops orders list --output j', ['json', 'jsonl']],
-  ['labops -o json orders resolve order-1 --decision ', ['wait', 'replace', 'abandon']],
+  ['labops -o json orders resolve-problem order-1 --decision ', ['wait', 'replace', 'abandon']],
   ['labops webhooks list --environment s', ['sandbox']],
   ['labops completion f', ['fish']],
   ['labops orders place --file ', []],
@@ -43,7 +43,7 @@ test.each([
 test('fish gets every command with its description, each quoted', async () => {
   const script = await completion('fish');
   expect(script).toContain(
-    String.raw`complete -c labops -n '__fish_seen_subcommand_from orders; and __fish_seen_subcommand_from resolve' -l decision -x -a 'wait replace abandon'`,
+    String.raw`complete -c labops -n '__fish_seen_subcommand_from orders; and __fish_seen_subcommand_from resolve-problem' -l decision -x -a 'wait replace abandon'`,
   );
   expect(script).toContain(String.raw`-a show -d 'show the state of a user\'s latest deletion'`);
 });

@@ -11,7 +11,12 @@ import type { Deadline } from '../../../client/call-options.js';
 import type { Connect } from '../../../client/command-line/command-line.js';
 import { createProgram, run, version } from '../../../client/command-line/program.js';
 import { errors, LabOperations, type PolicyChange } from '../../../client/index.js';
-import { KitOrderHandle } from '../../../client/order/order-handle.js';
+import { AppointmentHandle } from '../../../client/appointment/appointment-handle.js';
+import { LinkHandle } from '../../../client/link/link-handle.js';
+import { MatchReviewHandle } from '../../../client/match-review/match-review-handle.js';
+import { OrderHandle } from '../../../client/order/order-handle.js';
+import { ReportHandle } from '../../../client/report/report-handle.js';
+import { DeletionHandle } from '../../../client/user/deletion-handle.js';
 import { schemaFaults } from '../../rig/json-schemas.js';
 import { projectFolder } from '../../rig/processes.js';
 import { RecordedTerminal } from './recording-terminal.js';
@@ -66,15 +71,15 @@ test.each([
   ['orders show order-1 order-2', /too many arguments/],
   ['orders place', /required option '--file <path>' not specified/],
   ['orders place --file /nowhere', /The file \/nowhere cannot be read \(ENOENT\)/],
-  ['orders resolve --decision wait', /missing required argument 'order-id'/],
-  ['orders replace', /missing required argument 'order-id'/],
-  ['orders resolve order-1', /required option '--decision <decision>' not specified/],
-  ['orders resolve order-1 --decision perhaps', /Allowed choices are wait, replace, abandon/],
+  ['orders resolve-problem --decision wait', /missing required argument 'order-id'/],
+  ['orders replace-kit', /missing required argument 'order-id'/],
+  ['orders resolve-problem order-1', /required option '--decision <decision>' not specified/],
+  ['orders resolve-problem order-1 --decision perhaps', /Allowed choices are wait, replace, abandon/],
   ['links start --user user-1', /required option '--provider <slug>' not specified/],
-  ['links code --user user-1 --provider invented', /pass it with --stdin/],
+  ['links submit-mfa-code --user user-1 --provider invented', /pass it with --stdin/],
   ['reports show', /Give one report/],
-  ['users delete user-1', /use --yes/],
-  ['users delete user-1 --yes --grace-days none', /must be a number of days above 0/],
+  ['users request-deletion user-1', /use --yes/],
+  ['users request-deletion user-1 --yes --grace-days none', /must be a number of days above 0/],
   ['webhooks delete ep_1 --org-id o --team-id t --environment sandbox', /use --yes/],
   ['appointments choose order-1', /required option '--slot <slot-id>' not specified/],
   ['appointments choose order-1 --slot s --notes-file /nowhere', /The file \/nowhere cannot be read/],
@@ -84,7 +89,7 @@ test.each([
   ['rejected-events replay --type some.type', /Give one event's id/],
   ['rejected-events discard 17', /required option '--reason <text>' not specified/],
   ['rejected-events discard 17 --reason invented', /use --yes/],
-  ['reconcile --from 2026-01-01', /required option '--to <time>' not specified/],
+  ['orders reconcile --from 2026-01-01', /required option '--to <time>' not specified/],
   ['replay --open 200', /is part of the worker, not of this package/],
   ['doctor', /is part of the worker, not of this package/],
   ['migrate', /is part of the worker, not of this package/],
@@ -112,9 +117,9 @@ describe('the example of a body', () => {
     'orders adopt --file',
     'orders register order-1 --file',
     'orders set-policy --all --file',
-    'links report --user user-1 --provider invented --file',
+    'links report-link-result --user user-1 --provider invented --file',
     'reports submit --file',
-    'webhooks headers w-1 --org-id o --team-id t --environment sandbox --set-file',
+    'webhooks set-headers w-1 --org-id o --team-id t --environment sandbox --file',
   ];
 
   test.each(bodies)('is printed by `labops %s`, alone, and taken by it', async (line) => {
@@ -156,10 +161,10 @@ describe('a file', () => {
     'orders place --file',
     'orders register order-1 --file',
     'orders set-policy --all --file',
-    'orders acknowledge-critical order-1 --by Testperson --outcome confirmed --note-file',
+    'orders acknowledge-critical-result order-1 --by Testperson --outcome confirmed --note-file',
     'reports submit --file',
-    'users delete user-1 --yes --client-user-id-file',
-    'webhooks headers ep_1 --org-id o --team-id t --environment sandbox --set-file',
+    'users request-deletion user-1 --yes --client-user-id-file',
+    'webhooks set-headers ep_1 --org-id o --team-id t --environment sandbox --file',
     'webhooks rotate ep_1 --org-id o --team-id t --environment sandbox --secret-file',
   ])('that is not UTF-8 is refused before anything is sent: %s', async (line) => {
     const text = Buffer.from('{ "receiver_name": "Jürgen" }', 'latin1');
@@ -187,7 +192,7 @@ describe('a file', () => {
   ])('that breaks a rule is wrong usage: %s', async (line, content, name) => {
     const lab = unconnected();
     // Its chain is not looked up: what breaks a rule is refused before anything is sent.
-    Object.assign(lab.orders, { getHandle: () => Promise.resolve(new KitOrderHandle(undefined as never, {})) });
+    Object.assign(lab.orders, { getHandle: () => Promise.resolve(new OrderHandle(undefined as never, {})) });
     const terminal = new RecordedTerminal({ files: { '-': JSON.stringify(content) } });
     const { code, stdout, stderr } = await labops(line, terminal, () => Promise.resolve(lab));
     expect(stderr).toMatch(new RegExp(`^${name}: `));
@@ -198,7 +203,7 @@ describe('a file', () => {
 describe('a question', () => {
   test('a question that is not answered with yes sends nothing', async () => {
     const terminal = new RecordedTerminal({ answers: ['y'] });
-    const { code, stderr } = await labops('users delete user-1', terminal);
+    const { code, stderr } = await labops('users request-deletion user-1', terminal);
     expect(terminal.asked).toEqual([{ question: expect.stringContaining('user-1') as string, hidden: false }]);
     expect(code).toBe(1);
     expect(stderr).toBe('NotConfirmed: Not confirmed: nothing was sent.\n');
@@ -206,13 +211,13 @@ describe('a question', () => {
 
   test('is not asked if a program reads the answer', async () => {
     const terminal = new RecordedTerminal({ answers: ['yes'] });
-    expect(await labops('users delete user-1 -o json', terminal)).toMatchObject({ code: 2 });
+    expect(await labops('users request-deletion user-1 -o json', terminal)).toMatchObject({ code: 2 });
     expect(terminal.asked).toEqual([]);
   });
 
   test('a question for a code hides what is typed', async () => {
     const terminal = new RecordedTerminal({ answers: ['123456'] });
-    await labops('links code --user user-1 --provider invented', terminal);
+    await labops('links submit-mfa-code --user user-1 --provider invented', terminal);
     expect(terminal.asked).toEqual([{ question: 'Code: ', hidden: true }]);
     expect(terminal.stdout + terminal.stderr).not.toContain('123456');
   });
@@ -269,17 +274,17 @@ describe('Ctrl-C', () => {
     ['orders place --file - --no-wait', 'orders cancel --reference ref-1'],
     ['orders register order-1 --file -', 'orders show order-1'],
     ['orders cancel --reference ref-2', 'orders show --reference ref-2'],
-    ['orders resolve order-1 --decision wait', 'orders show order-1'],
-    ['orders resolve order-1 --decision replace', 'orders cancel'],
-    ['orders replace order-1', 'orders cancel'],
-    ['orders acknowledge-critical order-1 --by p-1 --outcome confirmed', 'orders show order-1'],
+    ['orders resolve-problem order-1 --decision wait', 'orders show order-1'],
+    ['orders resolve-problem order-1 --decision replace', 'orders cancel'],
+    ['orders replace-kit order-1', 'orders cancel'],
+    ['orders acknowledge-critical-result order-1 --by p-1 --outcome confirmed', 'orders show order-1'],
     ['links start --user u-1 --provider invented', 'links cancel --user u-1 --provider invented'],
-    ['links report --user u-1 --provider invented --file -', 'links show --user u-1 --provider invented'],
-    ['links code --user u-1 --provider invented --stdin', 'links show --user u-1 --provider invented'],
+    ['links report-link-result --user u-1 --provider invented --file -', 'links show --user u-1 --provider invented'],
+    ['links submit-mfa-code --user u-1 --provider invented --stdin', 'links show --user u-1 --provider invented'],
     ['links cancel --user u-1 --provider invented', 'links show --user u-1 --provider invented'],
     ['reports submit --file -', 'reports cancel --reference ref-1'],
     ['reports cancel job-1', 'reports show job-1'],
-    ['users delete u-1 --yes', 'users undo u-1'],
+    ['users request-deletion u-1 --yes', 'users undo u-1'],
     ['users undo u-1', 'users show u-1'],
     ['appointments start order-1', 'appointments cancel order-1'],
     ['appointments choose order-1 --slot s-1', 'appointments show order-1'],
@@ -289,13 +294,13 @@ describe('Ctrl-C', () => {
     ['match-reviews start r-1', 'match-reviews show r-1'],
     ['match-reviews accept r-1', 'match-reviews show r-1'],
     ['match-reviews reject r-1', 'match-reviews show r-1'],
-    ['match-reviews unsure r-1', 'match-reviews show r-1'],
+    ['match-reviews mark-unsure r-1', 'match-reviews show r-1'],
     ['notifications resend kit-order/o-1', 'notifications show kit-order/o-1'],
     ['notifications discard kit-order/o-1 n-1 --yes', 'notifications show kit-order/o-1'],
     [`webhooks register ${place} --url https://labs.example.com`, 'webhooks list'],
     [`webhooks update w-1 ${place} --disable`, 'webhooks list'],
     [`webhooks enable w-1 ${place}`, 'webhooks list'],
-    [`webhooks headers w-1 ${place} --set-file -`, 'webhooks list'],
+    [`webhooks set-headers w-1 ${place} --file -`, 'webhooks list'],
     [`webhooks rotate w-1 ${place}`, 'webhooks list'],
     [`webhooks delete w-1 ${place} --yes`, 'webhooks list'],
     ['notifications replay --since 2026-01-01', 'the same command'],
@@ -305,7 +310,7 @@ describe('Ctrl-C', () => {
     ['placing resume', 'placing show'],
     ['orders set-policy --all --file -', 'orders set-policy'],
     ['orders adopt --file csv', 'orders adopt'],
-    ['reconcile --from 2026-01-01 --to 2026-01-02', 'the same command'],
+    ['orders reconcile --from 2026-01-01 --to 2026-01-02', 'the same command'],
   ];
 
   test.each(changing)('at `labops %s` prints one line with what comes next, and exits with 130', async (line, next) => {
@@ -339,7 +344,7 @@ describe('Ctrl-C', () => {
     ].map((area) => `${area} show`),
     ...['orders', 'links', 'reports', 'appointments', 'match-reviews'].map((area) => `${area} watch`),
     ...['users receipt', 'users verify-receipt', 'links url', 'appointments slots', 'doctor', 'replay', 'migrate'],
-    ...['orders open', 'completion', 'audit', 'service', 'keys status', 'users export'],
+    ...['orders open', 'completion', 'audit', 'service', 'keys status', 'users export', 'webhooks read-headers'],
   ];
 
   test('is left to the shell by no other command than those that only read', () => {
@@ -379,6 +384,30 @@ describe('Ctrl-C', () => {
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
     expect(JSON.parse(stderr)).toMatchObject({ error: { name: 'Interrupted' } });
   });
+});
+
+test('every command has the name of the call that it makes', () => {
+  const handles = {
+    ...{ orders: OrderHandle, links: LinkHandle, reports: ReportHandle, users: DeletionHandle },
+    ...{ appointments: AppointmentHandle, matchReviews: MatchReviewHandle },
+  };
+  const asInCode = (name: string) => name.replaceAll(/-./g, ([, letter = '']) => letter.toUpperCase());
+  const callsOf = (area: string): string[] => {
+    const operations = unconnected()[area as 'orders'] as object | undefined;
+    const handle = handles[area as keyof typeof handles] as { prototype: object } | undefined;
+    return [operations && (Object.getPrototypeOf(operations) as object), handle?.prototype].flatMap((its) =>
+      its ? Object.getOwnPropertyNames(its) : [],
+    );
+  };
+  const meant: Readonly<Record<string, string[]>> = { show: ['state', 'read'], list: ['list', 'readAll'] };
+  const others = commands.map(nameOf).filter((name) => {
+    const [area = '', command = ''] = name.split(' ');
+    const calls = callsOf(asInCode(area));
+    return !(meant[command] ?? [asInCode(command)]).some((call) => calls.includes(call));
+  });
+  const ofTheWorker = ['doctor', 'replay', 'migrate', 'service', 'audit'];
+  const withoutCall = ['completion', 'keys status', 'orders open', 'users verify-receipt'];
+  expect(others.toSorted()).toEqual([...ofTheWorker, ...withoutCall].toSorted());
 });
 
 test('the JSON of every command but those that print something else has a schema', async () => {
@@ -662,7 +691,7 @@ describe('who calls', () => {
     const refused = await connectedWith('orders list');
     expect(refused).toMatchObject({ code: 2, options: [] });
     expect(refused.stderr).toMatch(/^UsageError: .*give your id, never a name, as --actor or LABOPS_ACTOR/);
-    expect((await connectedWith('users delete user-1')).stderr).toMatch(/^UsageError: No actor is given/);
+    expect((await connectedWith('users request-deletion user-1')).stderr).toMatch(/^UsageError: No actor is given/);
     vi.stubEnv('LABOPS_ACTOR', 'nurse-7');
     expect((await connectedWith('orders list')).options).toMatchObject([{ actor: 'nurse-7' }]);
     expect((await connectedWith('orders list --actor nurse-8')).options).toMatchObject([{ actor: 'nurse-8' }]);
