@@ -6,29 +6,36 @@ import { runningWorkActivities } from '../../../activities/deletion/running-work
 import { lastEndedOf, lastResultOf, searchAttempts } from '../../../activities/workflow-runs.js';
 import type { EarlierRun } from '../../../protocol/signal-or-start.js';
 
-/** A Temporal whose search is away, as everything is that this client cannot do. */
-const searchless = {
-  withDeadline: async (_deadline: number, call: () => Promise<unknown>) => call(),
-  workflow: {
-    list() {
-      throw new Error('The search is away');
-    },
-  },
-} as unknown as Client;
-
-async function lastResult({ attempt, earlier }: { attempt: number; earlier?: EarlierRun }): Promise<unknown> {
-  const environment = new MockActivityEnvironment({ attempt });
-  return environment.run(() => lastResultOf(searchless, 'kit-order/invented', earlier));
+/** A Temporal of which nothing else is known. */
+function temporalWith(workflow: object): Client {
+  const withDeadline = async (_deadline: number, call: () => Promise<unknown>) => call();
+  return { workflow, withDeadline } as unknown as Client;
 }
 
+const run = { workflowId: 'invented', runId: 'run-1', status: { name: 'COMPLETED' }, startTime: new Date(0) };
+
+/** Its list is of this run. */
+async function* list() {
+  yield run;
+}
+
+const searchless = temporalWith({
+  list() {
+    throw new Error('The search is away');
+  },
+});
+
+const lastResult = (attempt: number, earlier?: EarlierRun): Promise<unknown> =>
+  new MockActivityEnvironment({ attempt }).run(() => lastResultOf(searchless, 'kit-order/invented', earlier));
+
 test('a search that does not answer is tried again for some minutes, then a run goes on without it', async () => {
-  await expect(lastResult({ attempt: 1 })).rejects.toThrow('The search is away');
-  await expect(lastResult({ attempt: searchAttempts - 1 })).rejects.toThrow('The search is away');
-  await expect(lastResult({ attempt: searchAttempts })).resolves.toBeUndefined();
+  for (const attempt of [1, searchAttempts - 1])
+    await expect(lastResult(attempt)).rejects.toThrow('The search is away');
+  await expect(lastResult(searchAttempts)).resolves.toBeUndefined();
 });
 
 test('a run that was the first of its ID searches for nothing', async () => {
-  await expect(lastResult({ attempt: 1, earlier: {} })).resolves.toBeUndefined();
+  await expect(lastResult(1, {})).resolves.toBeUndefined();
 });
 
 test.each([
@@ -41,20 +48,7 @@ test.each([
   const getHandle = (_id: string, runId?: string) => ({
     describe: async () => (asked.push(runId), { status: { name } }),
   });
-  const temporal = {
-    withDeadline: async (_deadline: number, call: () => Promise<unknown>) => call(),
-    workflow: {
-      getHandle,
-      async *list() {
-        yield {
-          workflowId: 'kit-order/invented',
-          runId: 'run-1',
-          status: { name: 'COMPLETED' },
-          startTime: new Date(0),
-        };
-      },
-    },
-  } as unknown as Client;
+  const temporal = temporalWith({ getHandle, list });
   const follows = async (earlier: EarlierRun) => {
     const last = new MockActivityEnvironment().run(() => lastEndedOf(temporal, 'kit-order/invented', earlier));
     return (await (last as ReturnType<typeof lastEndedOf>)).followsBrokenRun === true;
@@ -65,25 +59,13 @@ test.each([
 });
 
 /** A Temporal with one run of everything, which has ended with this result. */
-function endedWith(result: object): Client {
-  const run = { workflowId: 'invented', runId: 'run-1', status: { name: 'COMPLETED' }, startTime: new Date(0) };
-  return {
-    workflow: {
-      async *list() {
-        yield run;
-      },
-      getHandle: () => ({ result: async () => result }),
-    },
-  } as unknown as Client;
-}
+const endedWith = (result: object) => temporalWith({ list, getHandle: () => ({ result: async () => result }) });
 
 const readers: readonly (readonly [string, object, (temporal: Client) => Promise<unknown>, object])[] = [
   [
     'a submission',
     { jobId: 'job-1', lostUploads: [], adopted: false },
-    async (temporal) => {
-      for await (const run of temporal.workflow.list()) return readSubmission(temporal, run);
-    },
+    (temporal) => readSubmission(temporal, run as never),
     { isRunning: false, jobId: 'job-1', lostUploads: [] },
   ],
   [

@@ -125,19 +125,13 @@ async function accepted(
 }
 
 test.each([
-  ['an earlier activity may have sent', 'ours', { mayBeOurs: true }, true],
-  ['no earlier activity may have sent', 'not ours', { mayBeOurs: false }, false],
-  ['may have been sent for that order', 'ours', { orderId: 'order-1', mayBeOurs: true }, true],
-  ['may have been sent for its parent', 'ours', { orderId: 'order-0', mayBeOurs: true }, true],
-  [
-    'may have been sent for another patient’s order',
-    'ours',
-    { orderId: 'order-0', mayBeOurs: true },
-    true,
-    ['order-1'],
-  ],
-  ['may have been sent for another order', 'not ours', { orderId: 'order-2', mayBeOurs: true }, false],
-])('an acceptance that %s is %s', async (_what, _whose, more, isOurs, listed = ['order-0', 'order-1']) => {
+  ['an earlier activity may have sent', true, { mayBeOurs: true }],
+  ['no earlier activity may have sent', false, { mayBeOurs: false }],
+  ['may have been sent for that order', true, { orderId: 'order-1', mayBeOurs: true }],
+  ['may have been sent for its parent', true, { orderId: 'order-0', mayBeOurs: true }],
+  ['may have been sent for another patient’s order', true, { orderId: 'order-0', mayBeOurs: true }, ['order-1']],
+  ['may have been sent for another order', false, { orderId: 'order-2', mayBeOurs: true }],
+])('an acceptance that %s is ours: %s', async (_what, isOurs, more, listed = ['order-0', 'order-1']) => {
   const review = { id: 'result-1', status: 'resolved', resolution_action: 'accept', resolved_order_id: 'order-1' };
   const order_transaction = { id: 't', orders: listed.map((id) => ({ id })) };
   const order = { id: 'order-1', parent_id: 'order-0', origin: 'recreation', events: [], order_transaction };

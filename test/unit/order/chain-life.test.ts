@@ -24,6 +24,7 @@ import {
   registered,
   registration,
   replaced,
+  resolvingPolicy,
   shipped,
   showing,
   shownAt,
@@ -130,11 +131,14 @@ describe('an order that cannot be read', () => {
     expect(order.calls.slice(1)).toEqual(['120h cancelOrder', '120h readOrder']);
   });
 
-  test('waits no longer if a person gives it more time', async () => {
-    const order = await life(['ordered'], {}, { readOrder: unavailable });
+  test.each([
+    ['resolveProblem', wait],
+    ['setPolicy', { policy: { shippingDeadline: '8d' } }],
+  ])('waits no longer if a person gives it more time: %s', async (name, command) => {
+    const order = await life(['ordered'], {}, { readOrder: unavailable, resolvePolicy: resolvingPolicy });
     await order.until(145);
     expect(await questionsOf(order)).toEqual([['order_unreadable', orderId]]);
-    expect(attentionIn(await order.update('resolveProblem', wait))).toEqual([]);
+    expect(attentionIn(await order.update(name, command))).toEqual([]);
   });
 
   test('gets more time as soon as its limit is reached, also while it is being read', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderPolicy } from '../../../protocol/order/policy.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
-import { silent, unavailable } from '../life.js';
+import { silent } from '../life.js';
 import { day, happyPath, pathTo } from './histories.js';
 import {
   alarm,
@@ -261,12 +261,6 @@ describe('the policy', () => {
     await order.until(30.0001);
     expect(order.calls).toEqual(['30h resolvePolicy', '30h readOrder']);
     expect(order.events.at(-1)).toBe('30h order.attention_raised shipping_overdue');
-  });
-
-  test('that no longer waits for a read ends that waiting', async () => {
-    const order = await (await life(['ordered'], {}, { ...changing, readOrder: unavailable })).until(145);
-    expect(await order.reasons()).toEqual(['order_unreadable']);
-    expect(attentionIn(await order.update('setPolicy', longer))).toEqual([]);
   });
 
   test('is worked out again if another change came meanwhile', async () => {

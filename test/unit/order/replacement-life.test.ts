@@ -60,7 +60,11 @@ describe('a replacement', () => {
     ]);
     expect(order.run.summaries).toContain('replacement 1');
     expect(order.callsOf('replaceKitOrder')).toEqual(['0h replaceKitOrder']);
-    expect(await order.state()).toMatchObject({ orderId: newId });
+    const chain = [
+      { orderId, replacedBy: newId },
+      { orderId: newId, replaces: orderId },
+    ];
+    expect(await order.state()).toMatchObject({ orderId: newId, chain });
     // Sent again, it has its answer.
     expect(stateIn(await order.update('replaceKit', { orderId }))).toMatchObject({ orderId: newId });
     expect(order.callsOf('replaceKitOrder')).toHaveLength(1);

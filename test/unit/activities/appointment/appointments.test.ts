@@ -109,24 +109,12 @@ describe('a booking', () => {
     expect(bodyOf('POST availability')).toMatchObject({ first_line: '1 Nowhere Lane', zip_code: '85004' });
   });
 
-  test.each<[string, Record<string, Answer>, object]>([
-    [
-      'of a slot that is not offered any more is a conflict',
-      { 'POST availability': daysWith() },
-      { type: 'SlotUnavailable' },
-    ],
-    [
-      'without an address has no offer',
-      { 'GET order-1': orderWith({ patient_address: null }) },
-      { type: 'AddressMissing' },
-    ],
-    [
-      'that is refused without a reason is reported as it is',
-      { 'POST book': refusal('Booking failed') },
-      { name: 'ServiceRefused', status: 400 },
-    ],
-  ])('%s', async (_what, change, failure) => {
-    const { book } = await serviceWith({ ...free, ...change });
+  test.each<[string, string, Answer, object]>([
+    ['of a slot that is not offered any more', 'POST availability', daysWith(), { type: 'SlotUnavailable' }],
+    ['without an address', 'GET order-1', orderWith({ patient_address: null }), { type: 'AddressMissing' }],
+    ['refused without a reason', 'POST book', refusal('Booking failed'), { name: 'ServiceRefused', status: 400 }],
+  ])('%s says what is wrong', async (_what, call, answer, failure) => {
+    const { book } = await serviceWith({ ...free, [call]: answer });
     expect(await rejection(book())).toMatchObject(failure);
   });
 
@@ -261,28 +249,15 @@ describe('a booking at a service centre', () => {
     'GET appointment': [none, ...reads],
   });
 
-  test.each<[what: string, shows: Answer[], more: object, outcome: object]>([
-    [
-      'is what the service shows after it: the answer may be an old one',
-      [visit],
-      {},
-      { status: 'confirmed', type: 'patient_service_center' },
-    ],
-    [
-      'has fallen through if the service shows that it was cancelled since',
-      [cancelled],
-      {},
-      { type: 'SlotUnavailable' },
-    ],
-    ['is what was answered if nothing can be read after it', [{ status: 503 }], {}, { status: 'pending' }],
-    ['may not be shown yet after the first use of its key', [], {}, { status: 'pending' }],
-    [
-      'has fallen through if its key was used before and nothing is shown twice',
-      [],
-      { isRepeated: true },
-      { type: 'SlotUnavailable' },
-    ],
-  ])('%s', async (_what, shows, more, outcome) => {
+  const confirmed = { status: 'confirmed', type: 'patient_service_center' };
+  const unavailable = { type: 'SlotUnavailable' };
+  test.each<[what: string, shows: Answer[], outcome: object, more?: object]>([
+    ['is what the service shows after it: the answer may be an old one', [visit], confirmed],
+    ['has fallen through if the service shows that it was cancelled since', [cancelled], unavailable],
+    ['is what was answered if nothing can be read after it', [{ status: 503 }], { status: 'pending' }],
+    ['may not be shown yet after the first use of its key', [], { status: 'pending' }],
+    ['has fallen through if its key was used before and nothing is shown', [], unavailable, { isRepeated: true }],
+  ])('%s', async (_what, shows, outcome, more) => {
     const { book, asked } = await serviceWith(answers(...shows));
     expect(await book({ ...walkIn, ...more }).catch((error: unknown) => error)).toMatchObject(outcome);
     expect(asked.slice(0, 4)).toEqual(['GET appointment', 'GET order-1', 'POST availability', 'POST book']);

@@ -46,6 +46,9 @@ const posts = async (path: string) => (await sandbox.requests({ method: 'POST', 
 const answering = (method: 'GET' | 'POST', path: string, status: number, body: unknown, more: object = { times: 1 }) =>
   sandbox.addFault({ method, path, action: { kind: 'answer', status, body: body as object }, ...more });
 
+const patient = { patient_details: patientDetails, patient_address: patientAddress };
+const kitOrder = <More extends object>(more: More) => ({ user_id: userId, lab_test_id: labTestIds.kit, ...more });
+
 interface Started {
   workflowId: string;
   args: unknown[];
@@ -94,7 +97,7 @@ async function create(
   };
   const activities = placingActivities(dependencies as ActivityDependencies);
   const { creationTimeout, creationSettling } = policy;
-  const order = { user_id: userId, lab_test_id: labTestIds.kit, shipping_details: shippingDetails };
+  const order = kitOrder({ shipping_details: shippingDetails });
   const input: CreateKitOrder = {
     ...{ request: { kind: 'unregistered', order }, reference: `reference-${userId}`, since: new Date().toISOString() },
     ...{ triedBefore: false, creationTimeout, creationSettling, policy },
@@ -129,13 +132,8 @@ describe('while placing is stopped', () => {
 
   test.each(['unregistered', 'with_patient', 'import'] as const)('an order of kind %s is not created', async (kind) => {
     const orders = {
-      unregistered: { user_id: userId, lab_test_id: labTestIds.kit, shipping_details: shippingDetails },
-      with_patient: {
-        user_id: userId,
-        lab_test_id: labTestIds.kit,
-        patient_details: patientDetails,
-        patient_address: patientAddress,
-      },
+      unregistered: kitOrder({ shipping_details: shippingDetails }),
+      with_patient: kitOrder(patient),
       import: importFor(userId, `SAMPLE-${userId}`),
     };
     const request = { kind, order: orders[kind] } as CreateKitOrder['request'];
@@ -163,28 +161,21 @@ describe('while placing is stopped', () => {
   });
 });
 
-test('an order that Temporal does not take is left to its placing, and is not created again', async () => {
-  const take = () => {
-    throw new Error('Temporal is away');
-  };
-  const { placed } = await create({}, { take });
-  expect(placed).toMatchObject({ adopted: false });
+const isAway = () => {
+  throw new Error('Temporal is away');
+};
+
+test.each<[what: string, adopted: boolean, more: Partial<CreateKitOrder>, circumstances?: Circumstances]>([
+  ['an order that Temporal does not take', false, {}, { take: isAway }],
+  ['an order that was there already, whose earlier runs are to be found,', true, { triedBefore: true }],
+  ['the order of an earlier release, whose placing sends no policy,', false, { policy: undefined as never }],
+])('%s is left to its placing, and is not created again', async (_what, adopted, more, circumstances) => {
+  if (adopted) await create();
+  const { placed, started } = await create(more, circumstances);
+  expect(placed).toMatchObject({ adopted });
   expect(placed).not.toHaveProperty('handedOver');
+  expect(started).toEqual([]);
   expect(await kits()).toBe(1);
-});
-
-test('an order that was there already is left to its placing, which looks for earlier runs', async () => {
-  await create();
-  const { placed, started } = await create({ triedBefore: true });
-  expect(placed).toMatchObject({ adopted: true });
-  expect(placed).not.toHaveProperty('handedOver');
-  expect(started).toEqual([]);
-});
-
-test('a placing of an earlier release, which sends no policy, hands its order over itself', async () => {
-  const { placed, started } = await create({ policy: undefined as never });
-  expect(placed).not.toHaveProperty('handedOver');
-  expect(started).toEqual([]);
 });
 
 const before = { scheduledTimestampMs: Date.now() - 60_000, currentAttemptScheduledTimestampMs: Date.now() };
@@ -267,11 +258,8 @@ describe('a creation that is repeated, because the list does not show the first 
 });
 
 describe('an order', () => {
-  const patient = { patient_details: patientDetails, patient_address: patientAddress };
-  const withPatient = (more: object) => {
-    const order = { user_id: userId, lab_test_id: labTestIds.kit, ...patient, ...more };
-    return { request: { kind: 'with_patient', order } } as unknown as Partial<CreateKitOrder>;
-  };
+  const withPatient = (more: object) =>
+    ({ request: { kind: 'with_patient', order: kitOrder({ ...patient, ...more }) } }) as Partial<CreateKitOrder>;
 
   test('of a user whom the service does not know is refused with that field', async () => {
     userId = '00000000-0000-4000-8000-00000000dead';
@@ -282,7 +270,7 @@ describe('an order', () => {
   });
 
   test('that breaks a rule is refused before anything is read', async () => {
-    const order = { user_id: userId, lab_test_id: labTestIds.kit, shipping_details: { ...shippingDetails, zip: '' } };
+    const order = kitOrder({ shipping_details: { ...shippingDetails, zip: '' } });
     const refused = { type: 'OrderRefused', details: [{ fields: [{ field: 'shipping_details.zip' }] }] };
     await expect(create({ request: { kind: 'unregistered', order } })).rejects.toMatchObject(refused);
     expect(await sandbox.requests({})).toEqual([]);
@@ -354,15 +342,13 @@ describe('a reference that Temporal knows', () => {
     expect((await create({}, known(orderId))).placed).toMatchObject(adopted);
     const { kit_sample_id: printed } = await sandbox.order(orderId);
     const { user } = await sandbox.createUser();
-    const registration = { sample_id: printed ?? '', user_id: user.user_id, ...patient(), consents: [] };
+    const registration = { sample_id: printed ?? '', user_id: user.user_id, ...patient, consents: [] };
     await service.orders.register(registration);
     expect((await create({}, known(orderId))).placed).toMatchObject(adopted);
     await answering('GET', `/v3/order/${orderId}`, 422, { detail: 'invented: not a UUID' });
     expect((await create({}, known(orderId))).placed).toMatchObject({ ...adopted, snapshot: { events: [] } });
     expect(await posts(createPath)).toBe(1);
   });
-
-  const patient = () => ({ patient_details: patientDetails, patient_address: patientAddress });
 
   test('by a workflow that follows another user’s order is refused', async () => {
     const { placed } = await create({ reference: 'first' });
@@ -373,7 +359,7 @@ describe('a reference that Temporal knows', () => {
 
   test('by an order of another lab test is refused, whether a workflow follows that or only the service shows it', async () => {
     const { placed } = await create();
-    const order = { user_id: userId, lab_test_id: labTestIds.otherKit, shipping_details: shippingDetails };
+    const order = kitOrder({ lab_test_id: labTestIds.otherKit, shipping_details: shippingDetails });
     const request = { kind: 'unregistered', order } as const;
     const refused = { type: 'OrderRefused', nonRetryable: true, details: [{ fields: [{ field: 'reference' }] }] };
     await expect(create({ request }, known(placed.snapshot.orderId))).rejects.toMatchObject(refused);

@@ -12,13 +12,32 @@ const created = '2026-03-01T00:00:00Z';
 const event = { id: 1, created_at: created, status: 'failed.testkit.lost' };
 const proxy: Answer = { status: 404, body: '404 page not found' };
 
-/** One attempt to replace a failed order that has had one event. */
-async function replaceAt(
-  baseUrl: string,
+const failed = {
+  ...{ user_id: 'user-1', lab_test: { id: 'invented-test' }, shipping_details: shippingDetails, created_at: created },
+  ...{ id: 'failed', events: [event] },
+};
+
+interface Circumstances {
+  /** What the service answers about an order, by default the failed one. */
+  read?: Answer | ((url: string) => Answer);
+  requireNotStopped?: RequireNotStopped;
+  /** Runs that Temporal lists. */
+  runs?: readonly object[];
+}
+
+/** One attempt to replace a failed order that has had one event, at a service whose list of orders answers so. */
+async function replacing(
+  list: Answer,
   more: object = {},
-  requireNotStopped: RequireNotStopped = () => Promise.resolve(),
-  runs: readonly object[] = [],
-): Promise<PlacedOrder> {
+  { read = { body: failed }, requireNotStopped = () => Promise.resolve(), runs = [] }: Circumstances = {},
+) {
+  const creations: string[] = [];
+  const { baseUrl } = await answering(({ method, url = '' }) => {
+    if (method === 'POST') creations.push(url);
+    if (method === 'POST') return { body: { order: { ...failed, id: 'new-kit' }, status: 'success', message: 'made' } };
+    if (url.startsWith('/orders')) return list;
+    return typeof read === 'function' ? read(url) : read;
+  });
   const workflow = {
     async *list() {
       yield* runs;
@@ -27,12 +46,8 @@ async function replaceAt(
       describe: () => Promise.reject(new WorkflowNotFoundError('none', workflowId, undefined)),
     }),
   };
-  const dependencies = {
-    service: serviceAt(baseUrl),
-    temporal: { workflow },
-    requireNotStopped,
-    echoesPassthrough: true,
-  };
+  const service = serviceAt(baseUrl);
+  const dependencies = { service, temporal: { workflow }, requireNotStopped, echoesPassthrough: true };
   const { replaceKitOrder } = placingActivities(dependencies as unknown as ActivityDependencies);
   const { creationTimeout, creationSettling } = resolvePolicy('order');
   const input = {
@@ -43,40 +58,23 @@ async function replaceAt(
   const now = Date.now();
   const times = { scheduledTimestampMs: now, startToCloseTimeoutMs: hour, scheduleToCloseTimeoutMs: hour };
   const info = { ...times, currentAttemptScheduledTimestampMs: now };
-  return new MockActivityEnvironment(info).run(() => replaceKitOrder(input));
-}
-
-const failed = {
-  ...{ user_id: 'user-1', lab_test: { id: 'invented-test' }, shipping_details: shippingDetails, created_at: created },
-  ...{ id: 'failed', events: [event] },
-};
-
-/** Its list of orders answers so; what is created is counted. */
-async function serviceWith(listed: Answer, read: Answer = { body: failed }) {
-  const creations: string[] = [];
-  const { baseUrl } = await answering(({ method, url = '' }) => {
-    if (method === 'POST') creations.push(url);
-    if (method === 'POST') return { body: { order: { ...failed, id: 'new-kit' }, status: 'success', message: 'made' } };
-    return url.startsWith('/orders') ? listed : read;
-  });
-  return { baseUrl, creations };
+  const placed: Promise<PlacedOrder> = new MockActivityEnvironment(info).run(() => replaceKitOrder(input));
+  return { placed, outcome: placed.catch((error: unknown) => error), creations };
 }
 
 const listed = (...orders: object[]): Answer => ({ body: { orders, total: orders.length, page: 1, size: 50 } });
+const mine = { ...failed, id: 'mine', passthrough: 'labops/default:failed:invented-1:2' };
+const renamed = { ...mine, events: [], passthrough: 'labops/default:failed:failed:2' };
 
-test('a replacement whose creation was not answered is the one with our passthrough', async () => {
-  const mine = { ...failed, id: 'mine', passthrough: 'labops/default:failed:invented-1:2' };
-  const { baseUrl, creations } = await serviceWith(listed(mine));
-  const placed = await replaceAt(baseUrl, { triedBefore: true });
-  expect(placed).toMatchObject({ adopted: true, snapshot: { orderId: 'mine' } });
-  expect(creations).toEqual([]);
-});
-
-test('a replacement is found by its root and its number, though the chain has got another reference since', async () => {
-  const mine = { ...failed, id: 'mine', events: [], passthrough: 'labops/default:failed:failed:2' };
-  const first = { ...mine, id: 'first', passthrough: 'labops/default:failed:failed:1' };
-  const { baseUrl, creations } = await serviceWith(listed(first, mine));
-  expect(await replaceAt(baseUrl, { triedBefore: true })).toMatchObject({ snapshot: { orderId: 'mine' } });
+test.each([
+  ['our passthrough', [mine]],
+  [
+    'its root and its number, though the chain has got another reference since',
+    [{ ...renamed, id: 'first', passthrough: 'labops/default:failed:failed:1' }, renamed],
+  ],
+])('a replacement whose creation was not answered is found by %s', async (_what, orders) => {
+  const { outcome, creations } = await replacing(listed(...orders), { triedBefore: true });
+  expect(await outcome).toMatchObject({ adopted: true, snapshot: { orderId: 'mine' } });
   expect(creations).toEqual([]);
 });
 
@@ -87,60 +85,57 @@ describe('a replacement whose run was reset', () => {
   const unnamed = { ...failed, id: 'unnamed' };
 
   test('waits until what the run before may have sent has settled', async () => {
-    const { baseUrl, creations } = await serviceWith(listed());
-    const placing = replaceAt(baseUrl, {}, undefined, [run(new Date())]);
-    await expect(placing).rejects.toMatchObject({ type: 'EarlierPlacingUnsettled', nonRetryable: false });
+    const { outcome, creations } = await replacing(listed(), {}, { runs: [run(new Date())] });
+    expect(await outcome).toMatchObject({ type: 'EarlierPlacingUnsettled', nonRetryable: false });
     expect(creations).toEqual([]);
   });
 
   test('is not created beside an order that may be it, however long ago that was made', async () => {
-    const { baseUrl, creations } = await serviceWith(listed(unnamed));
-    const more = { claimedAt: '2026-03-08T00:00:00Z' };
-    const placing = replaceAt(baseUrl, more, undefined, [run(new Date(created))]);
-    await expect(placing).rejects.toMatchObject({ type: 'AmbiguousOrder', nonRetryable: true });
+    const claimedAt = '2026-03-08T00:00:00Z';
+    const { outcome, creations } = await replacing(listed(unnamed), { claimedAt }, { runs: [run(new Date(created))] });
+    expect(await outcome).toMatchObject({ type: 'AmbiguousOrder', nonRetryable: true });
     expect(creations).toEqual([]);
   });
 
   test.each(['COMPLETED', 'CONTINUED_AS_NEW'])('is created at once if the run before ended as %s', async (status) => {
-    const { baseUrl } = await serviceWith(listed(unnamed));
-    expect(await replaceAt(baseUrl, {}, undefined, [run(new Date(), status)])).toMatchObject({ adopted: false });
+    const { outcome } = await replacing(listed(unnamed), {}, { runs: [run(new Date(), status)] });
+    expect(await outcome).toMatchObject({ adopted: false });
   });
 });
 
 test('a replacement is not created while placing is stopped, which says if nothing was sent', async () => {
-  const { baseUrl, creations } = await serviceWith(listed());
-  const stopped: RequireNotStopped = (attempt) => Promise.reject(new Error(`stopped ${JSON.stringify(attempt)}`));
-  await expect(replaceAt(baseUrl, {}, stopped)).rejects.toThrow('stopped {"nothingSent":true}');
-  await expect(replaceAt(baseUrl, { triedBefore: true }, stopped)).rejects.toThrow('stopped {}');
-  expect(creations).toEqual([]);
+  const requireNotStopped: RequireNotStopped = (attempt) => Promise.reject(new Error(JSON.stringify(attempt)));
+  for (const triedBefore of [false, true]) {
+    const { outcome, creations } = await replacing(listed(), { triedBefore }, { requireNotStopped });
+    expect(String(await outcome)).toBe(triedBefore ? 'Error: {}' : 'Error: {"nothingSent":true}');
+    expect(creations).toEqual([]);
+  }
 });
 
 test.each([
   ['an event more than was decided on', { decidedOn: { eventId: 0 } }, {}],
   ['an end by its status alone', {}, { events: [{ ...event, status: 'received.a.ordered' }], status: 'cancelled' }],
 ])('an order that the service shows with %s is not replaced', async (_what, more, shown) => {
-  const { baseUrl, creations } = await serviceWith(listed(), { body: { ...failed, ...shown } });
-  await expect(replaceAt(baseUrl, more)).rejects.toMatchObject({ type: 'OrderMovedOn', nonRetryable: true });
+  const { outcome, creations } = await replacing(listed(), more, { read: { body: { ...failed, ...shown } } });
+  expect(await outcome).toMatchObject({ type: 'OrderMovedOn', nonRetryable: true });
   expect(creations).toEqual([]);
 });
 
 test.each([
-  ['the search for a kit that exists already', proxy, undefined],
-  ['the read of the lost order', listed(), proxy],
-])('a 404 of a proxy to %s refuses no replacement', async (_what, list, read) => {
-  const { baseUrl } = await serviceWith(list, read);
-  await expect(replaceAt(baseUrl)).rejects.toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
+  ['the search for a kit that exists already', proxy, {}],
+  ['the read of the lost order', listed(), { read: proxy }],
+])('a 404 of a proxy to %s refuses no replacement', async (_what, list, circumstances) => {
+  const { outcome } = await replacing(list, {}, circumstances);
+  expect(await outcome).toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
 });
 
 /** Tries to replace a failed order whose transaction lists these orders, itself among them. */
-async function replace(...members: { id: string; origin?: string; created_at?: string }[]): Promise<PlacedOrder> {
-  const common = { ...failed, order_transaction: { id: 'transaction-1', orders: members } };
-  const { baseUrl } = await answering(({ method, url = '' }) => {
-    const { pathname } = new URL(url, 'http://service');
-    if (method === 'POST') return { body: { order: { ...common, id: 'new-kit' }, status: 'success', message: 'made' } };
-    return pathname === '/orders' ? listed() : { body: { ...common, id: pathname.split('/').at(-1) } };
+async function replace(...orders: { id: string; origin?: string; created_at?: string }[]): Promise<PlacedOrder> {
+  const common = { ...failed, order_transaction: { id: 'transaction-1', orders } };
+  const read = (url: string): Answer => ({
+    body: { ...common, id: new URL(url, 'http://service').pathname.split('/').at(-1) },
   });
-  return replaceAt(baseUrl);
+  return (await replacing(listed(), {}, { read })).placed;
 }
 
 test.each<[string, object, object]>([
