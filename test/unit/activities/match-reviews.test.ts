@@ -1,6 +1,7 @@
 import { ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { ValueError } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { expect, test } from 'vitest';
 import { matchReviewReconcileActivities } from '../../../activities/reconcile/match-reviews.js';
 import { matchReviewActivities } from '../../../activities/match-review.js';
@@ -50,21 +51,14 @@ test('a review whose last result cannot be decoded does not end the pass before 
 });
 
 test.each([
-  [0, 'before', '2026-03-10T11:00:00Z'],
-  [1, 'after', '2026-03-10T13:00:00Z'],
-  [0, 'in the future, by a wrong clock,', '2062-01-01T00:00:00Z'],
-])(
-  'starts %i workflows for a review that changed %s an operator ended its workflow',
-  async (started, _, updated_at) => {
-    const ended = { status: { name: 'TERMINATED' }, closeTime: new Date('2026-03-10T12:00:00Z'), runId: 'run-1' };
-    const run = { describe: async () => ended, signal: async () => undefined };
-    const pass = await passOver(
-      () => page({ ...open('result-1'), updated_at }),
-      () => run,
-    );
-    expect(pass).toEqual({ started });
-  },
-);
+  ['before', '2026-03-10T11:00:00Z', 0],
+  ['after', '2026-03-10T13:00:00Z', 1],
+  ['in the future, by a wrong clock,', '2062-01-01T00:00:00Z', 0],
+])('a review that changed %s (%s) an operator ended its workflow starts %i', async (_when, updated_at, started) => {
+  const ended = { status: { name: 'TERMINATED' }, closeTime: new Date('2026-03-10T12:00:00Z'), runId: 'run-1' };
+  const run = () => ({ describe: async () => ended, signal: async () => undefined });
+  expect(await passOver(() => page({ ...open('result-1'), updated_at }), run)).toEqual({ started });
+});
 
 const expired = [{ loc: ['query', 'next_cursor'], msg: 'expired', type: 'value_error' }];
 
@@ -75,13 +69,11 @@ test.each([
   [400, expired],
   [422, expired],
 ])(
-  'a list of reviews that is refused on a later page (%i) is read again: the team has match review',
+  'a list of reviews whose later page is refused (%i) is read again: the team has match review',
   async (status, detail) => {
     const first = { body: { data: [open('result-1')], next_cursor: 'expired', total: 2 } };
-    const pass = passOver(
-      (index) => (index === 0 ? first : { status, body: { detail } }),
-      () => ({ describe: async () => ({ status: { name: 'RUNNING' } }) }),
-    );
+    const running = () => ({ describe: async () => ({ status: { name: 'RUNNING' } }) });
+    const pass = passOver((index) => (index === 0 ? first : { status, body: { detail } }), running);
     await expect(pass).rejects.toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
   },
 );
@@ -90,9 +82,7 @@ test('an earlier result that no worker can decode is unknown after half a minute
   const undecodable = { result: throws(new ValueError('cannot decode testperson@example.com')) };
   const activities = await reviewing(() => ({ body: open('result-1') }), undecodable);
   const logged: unknown[] = [];
-  const silent = (): void => undefined;
-  const error = (...line: unknown[]) => void logged.push(line);
-  const logger = { log: silent, trace: silent, debug: silent, info: silent, warn: silent, error };
+  const logger = new DefaultLogger('ERROR', ({ message, meta }) => void logged.push([message, meta]));
   const identify = (attempt: number) =>
     new MockActivityEnvironment({ attempt }, { logger }).run(() =>
       activities.identifyMatchReview('result-1', { runId: 'run-1' }),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { OrderEvent, OrderSnapshot } from '../../../service/order/snapshot.js';
+import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { canonicalJson, compareText } from '../../../protocol/canonical-json.js';
 import { observe, type Orders } from '../../../workflows/order/snapshots.js';
 import { daysAfterStart, eventsOf, kitOf, statusOf, topOf } from './histories.js';

@@ -116,11 +116,7 @@ describe('a run', () => {
   test.each<[string, string | undefined, OrderSnapshot, OrderSnapshot[]?]>([
     ['takes the reference from the webhook', 'ref-9', ours(shipped)],
     ['takes the reference from what it reads', 'ref-9', shownAt(shipped), [ours(shipped)]],
-    [
-      'takes no reference that is the order’s own id',
-      undefined,
-      ours(shipped, { passthrough: `labops:-:${orderId}:1` }),
-    ],
+    ['takes no reference that is its own id', undefined, ours(shipped, { passthrough: `labops:-:${orderId}:1` })],
     ['takes no reference from a later order', undefined, newKit(shipped), [shownAt(lost), newKit(shipped)]],
   ])('%s', async (_what, reference, snapshot, snapshots = [shownAt(awaited)]) => {
     const order = await begun(snapshot, { readChain: reading({ snapshots }) });

@@ -38,15 +38,11 @@ const run = (type: string, workflowId: string, phase?: string) => ({
 });
 
 test('running work is a user’s own, in either letter case of the id, without what only waits for a receiver', async () => {
-  const ended = [
-    ['kitOrder', 'completed'],
-    ['kitOrder', 'forwarded'],
-    ['linkProvider', 'connected'],
-    ['parsingJob', 'superseded'],
-    ['bookAppointment', 'expired'],
-  ] as const;
+  const orders = ['completed', 'forwarded'].map((phase) => run('kitOrder', 'x', phase));
+  const linked = run('linkProvider', 'x', 'connected');
+  const ended = [...orders, linked, run('parsingJob', 'x', 'superseded'), run('bookAppointment', 'x', 'expired')];
   const open = [run('kitOrder', 'a', 'failed'), run('parsingJob', 'b', 'parsing'), run('submitReport', 'c')];
-  const { temporal, queries } = temporalWith([...open, ...ended.map(([type, phase]) => run(type, 'x', phase))]);
+  const { temporal, queries } = temporalWith([...open, ...ended]);
   const activities = runningWorkActivities({ temporal, target: 'off' });
   const { work } = await activities.findRunningWork(userId.toUpperCase());
   expect(work).toEqual(open.map(({ type, workflowId }) => ({ workflowId, name: type })));
@@ -65,28 +61,18 @@ const gone = () => {
 
 const made = (what: string) => () => ({ outcome: what === 'job' ? 'uploaded' : 'placed', [`${what}Id`]: id });
 const ofJob = [`${parsingJobId(id)} cancel by agent-4`];
+const ofOrder = [`${kitOrderId(id)} cancel by agent-4`];
+const goesOn = () => ({ phase: 'in_transit_to_customer' });
 
 test.each<[string, string, () => unknown, object, string[]]>([
   ['is cancelled', 'kitOrder', () => ({ outcome: 'cancelled' }), { fate: 'cancelled' }, []],
-  [
-    'has another kit under way',
-    'kitOrder',
-    () => ({ phase: 'in_transit_to_customer' }),
-    { fate: 'not_cancelled', reason: 'OrderGoesOn' },
-    [],
-  ],
+  ['has another kit under way', 'kitOrder', goesOn, { fate: 'not_cancelled', reason: 'OrderGoesOn' }, []],
   ['is no longer followed', 'parsingJob', () => ({}), { fate: 'cancelled', reason: 'NoLongerFollowed' }, []],
   ['is not cancelled', 'kitOrder', fails('CancelRefused'), { fate: 'not_cancelled', reason: 'CancelRefused' }, []],
   ['has ended', 'linkProvider', fails('LinkEnded'), { fate: 'ended' }, []],
   ['is gone', 'bookAppointment', gone, { fate: 'ended' }, []],
   ['has just made its job', 'submitReport', made('job'), { fate: 'cancelled', reason: 'NoLongerFollowed' }, ofJob],
-  [
-    'has just made its order',
-    'placeKitOrder',
-    made('order'),
-    { fate: 'cancelled' },
-    [`${kitOrderId(id)} cancel by agent-4`],
-  ],
+  ['has just made its order', 'placeKitOrder', made('order'), { fate: 'cancelled' }, ofOrder],
   ['has no such command', 'deleteUser', gone, { fate: 'not_cancelled', reason: 'NoCancelCommand' }, []],
 ])('work that %s (%s)', async (_what, name, answer, fate, then) => {
   const { temporal, sent } = temporalWith([], { work: answer, [kitOrderId(id)]: () => ({ outcome: 'cancelled' }) });

@@ -21,10 +21,14 @@ async function read(order: object, inChain?: readonly string[], others: object =
     if (inChain) return { typedSearchAttributes: { get: () => inChain } };
     throw new WorkflowNotFoundError('none', 'kit-order/root', undefined);
   };
-  const temporal = { workflow: { getHandle: () => ({ describe }) } };
+  return readWith(baseUrl, { describe });
+}
+
+/** @param handle of whatever workflow Temporal is asked about */
+function readWith(baseUrl: string, handle: object = {}): Promise<ChainReading> {
+  const temporal = { workflow: { getHandle: () => handle } };
   const dependencies = { service: serviceAt(baseUrl), temporal, target: 'off' } as unknown as ActivityDependencies;
-  const activities = chainActivities(dependencies);
-  return new MockActivityEnvironment().run(() => activities.readChain('order-1', {}));
+  return new MockActivityEnvironment().run(() => chainActivities(dependencies).readChain('order-1', {}));
 }
 
 test('an order of another user belongs to itself, whatever chain its passthrough names', async () => {
@@ -49,10 +53,7 @@ async function readCopy(order: object, status: string, placed: string): Promise<
   const passthrough = signed(writePassthrough({ reference: 'invented-1', n: 1 }), defaultInstallation);
   const { baseUrl } = await answering(() => ({ body: { id: 'order-1', passthrough, events: [], ...order } }));
   const placing = { runId: 'run-1', status: { name: status }, typedSearchAttributes: { get: () => 'user-1' } };
-  const getHandle = () => ({ describe: async () => placing, result: async () => ({ orderId: placed }) });
-  const temporal = { workflow: { getHandle } };
-  const dependencies = { service: serviceAt(baseUrl), temporal, target: 'off' } as unknown as ActivityDependencies;
-  return new MockActivityEnvironment().run(() => chainActivities(dependencies).readChain('order-1', {}));
+  return readWith(baseUrl, { describe: async () => placing, result: async () => ({ orderId: placed }) });
 }
 
 test('an order of another user does not have the reference that it copies from a placed order', async () => {
@@ -63,10 +64,7 @@ test('an order of another user does not have the reference that it copies from a
 
 test.each<[string, [object, string, string]]>([
   ['is of the user of the placing', [{ user_id: 'user-1' }, 'COMPLETED', 'order-2']],
-  [
-    'is the placed order, which a registration has given to another user',
-    [{ user_id: 'user-2' }, 'COMPLETED', 'order-1'],
-  ],
+  ['is the placed order, by a registration another user’s', [{ user_id: 'user-2' }, 'COMPLETED', 'order-1']],
   ['may still be found by its placing', [{ user_id: 'user-2' }, 'RUNNING', '']],
   ['shows no user', [{ user_id: null }, 'COMPLETED', 'order-2']],
 ])('an order has the reference of its passthrough if it %s', async (_, given) => {
@@ -77,9 +75,8 @@ test.each<[string, [object, string, string]]>([
 
 test('an order that cannot be read is read again when the service asks for it', async () => {
   const { baseUrl } = await answering(() => ({ status: 503, headers: { 'retry-after': '21600' }, body: {} }));
-  const dependencies = { service: serviceAt(baseUrl), target: 'off' } as unknown as ActivityDependencies;
-  const reading = new MockActivityEnvironment().run(() => chainActivities(dependencies).readChain('order-1', {}));
-  await expect(reading).rejects.toMatchObject({ type: 'ServiceUnavailable', nextRetryDelay: 21_600_000 });
+  const asked = { type: 'ServiceUnavailable', nextRetryDelay: 21_600_000 };
+  await expect(readWith(baseUrl)).rejects.toMatchObject(asked);
 });
 
 test('of a transaction of 350 orders those that are read are answered with its list once', async () => {
