@@ -31,11 +31,13 @@ export class Life {
   private readonly calledWith: { name: string; seconds: number; argument: unknown }[] = [];
   readonly run: Run;
   answers: Answers;
+  private readonly opening: Opening;
   private readonly startedAt: number;
 
   /** @param startedAt what hours are counted from: by default the start */
   constructor(opening: Omit<Opening, 'workflow'> & { workflow: unknown }, answers: Answers, startedAt = opening.now) {
-    this.run = new Run(opening as Opening);
+    this.opening = opening as Opening;
+    this.run = new Run(this.opening);
     this.startedAt = startedAt;
     this.answers = answers;
   }
@@ -58,7 +60,19 @@ export class Life {
     return this.run.replies.slice(length).at(-1);
   }
 
-  /** From now on the outside answers so; lets time pass until so many hours after the start, if they are given. */
+  /** An operator cancels the run through Temporal. */
+  async cancel(): Promise<this> {
+    await this.run.cancel();
+    return this.settle();
+  }
+
+  /** The run that goes on for it, once it has continued as a new one. */
+  async next(answers: Answers = this.answers): Promise<Life> {
+    const { input } = this.run.end as { input?: unknown };
+    return new Life({ ...this.opening, now: this.run.now, continuedFrom: 'earlier' }, answers).start(input);
+  }
+
+  /** From now on the outside answers so, or takes every notification if `notify` is undefined; lets time pass until so many hours after the start, if they are given. */
   async given(answers: Answers, hours?: number): Promise<this> {
     Object.assign(this.answers, answers);
     return hours === undefined ? this.settle() : this.until(hours);
@@ -103,7 +117,7 @@ export class Life {
 
   private answerTo(call: ActivityCall): Answer {
     const { name, argument } = call;
-    if (name === 'notify' && !(name in this.answers)) {
+    if (name === 'notify' && this.answers[name] === undefined) {
       const { notifications } = argument as { notifications: Notification[] };
       this.announced.push(...notifications);
       this.events.push(...notifications.map((each) => this.timed(inBrief(each))));

@@ -305,8 +305,7 @@ describe('while a booking may still be carried out', () => {
 
   test('an operator ends it, and the next run waits until then before it books', async () => {
     const of = await booking();
-    await of.run.cancel();
-    await of.settle();
+    await of.cancel();
     const { result } = of.run.end as { result: object };
     expect(result).toMatchObject({ outcome: 'abandoned', doubtUntil: at(45_000) });
     const identifyAppointment = { notifies: true, previous: result, reading: reading() };
@@ -546,19 +545,15 @@ describe('a cancellation', () => {
     expect(of.argumentsOf('bookSlot')).toEqual([]);
   });
 
-  test('that comes after the blood draw is refused, and the appointment is completed', async () => {
-    const of = await begin(confirmed, { cancelAppointment: drawn });
-    await of.until(100);
-    expect(await refusalOf(cancel(of, { rebook: true }))).toBe('AppointmentEnded');
-    expect(of.events.slice(-2)).toEqual(['100h appointment.ended completed', '100h completed']);
-    expect(of.run.end).not.toHaveProperty('result.appointment.refundable');
-  });
-
-  test('that the service refuses changes nothing: a later one from elsewhere is news', async () => {
-    const of = await begin(confirmed, { cancelAppointment: refusing('CancellationRefused') });
+  test.each([
+    ['counts as no request', false, '0h completed'],
+    ['takes none back: a later one from elsewhere is news', true, '0h appointment.choice_needed cancelled'],
+  ])('that the service refuses %s', async (_what, isRequested, last) => {
+    const refuses = { cancelAppointment: refusing('CancellationRefused') };
+    const of = await life(reading(confirmed), {}, isRequested, refuses);
     expect(await refusalOf(cancel(of))).toBe('CancellationRefused');
     await report(of, cancelled);
-    expect(of.events.at(-1)).toBe('0h appointment.choice_needed cancelled');
+    expect(of.events.at(-1)).toBe(last);
   });
 
   test('that the service refuses changes nothing either if an earlier one was carried out', async () => {
@@ -569,6 +564,17 @@ describe('a cancellation', () => {
     await cancel(of);
     await report(of, otherCancelled);
     expect(of.events.at(-1)).toBe('0h appointment.choice_needed cancelled');
+  });
+
+  test.each([
+    ['its answer', { cancelAppointment: drawn }],
+    ['a read', { cancelAppointment: null, readAppointment: reading(drawn) }],
+  ])('that comes after the blood draw, as %s shows, is refused, and the appointment is completed', async (_, shown) => {
+    const of = await (await begin(confirmed, {})).until(100);
+    await of.given(shown);
+    expect(await refusalOf(cancel(of, { rebook: true }))).toBe('AppointmentEnded');
+    expect(of.events.slice(-2)).toEqual(['100h appointment.ended completed', '100h completed']);
+    expect(of.run.end).not.toHaveProperty('result.appointment.refundable');
   });
 
   test('ends the request: one that is made elsewhere before that is announced needs no choice', async () => {
@@ -585,6 +591,7 @@ describe('a cancellation', () => {
     ['before its answer, to choose again', { rebook: true }, [other], cancelled],
     ['after its own webhook and before its answer', {}, [cancelled, other], cancelled],
     ['before the service answers with the appointment as it was', {}, [other], confirmed],
+    ['and the first one is not there any more', {}, [other], null],
   ])(
     'that another one follows %s is for the caller to decide on: cancelled again, it is that one',
     async (...given) => {
@@ -647,13 +654,6 @@ describe('a cancellation', () => {
     expect(await valueOf(cancel(of, { rebook: true }))).toMatchObject({ phase: 'awaiting_choice' });
     expect((await of.until(30)).events.at(-1)).toBe('24h appointment.choice_reminder 1');
   });
-
-  test('that is refused does not count as a request', async () => {
-    const of = await life(reading(confirmed), {}, false, { cancelAppointment: refusing('CancellationRefused') });
-    await cancel(of);
-    await report(of, cancelled);
-    expect(of.events.at(-1)).toBe('0h completed');
-  });
 });
 
 describe('an appointment that is not there any more when it is cancelled', () => {
@@ -676,12 +676,6 @@ describe('an appointment that is not there any more when it is cancelled', () =>
     expect(await stateOf(of)).toMatchObject(second);
   });
 
-  test('and whose place another one has taken is for the caller to decide on', async () => {
-    const of = await begin(confirmed, { cancelAppointment: null, readAppointment: reading(other) });
-    expect(await refusalOf(of.update('cancel'))).toBe('AppointmentExists');
-    expect(await stateOf(of)).toMatchObject(second);
-  });
-
   test('at a service centre, after its start, may have taken place: only the order can say so', async () => {
     const of = await begin(walkIn, { cancelAppointment: null });
     await of.until(121);
@@ -690,14 +684,6 @@ describe('an appointment that is not there any more when it is cancelled', () =>
     await of.given({ readAppointment: reading(undefined, 'collected') });
     expect(await refusalOf(of.update('cancel'))).toBe('AppointmentEnded');
     expect(of.events.at(-1)).toBe('121h completed');
-  });
-
-  test('and that the service shows as completed has taken place', async () => {
-    const of = await begin(confirmed, { cancelAppointment: null });
-    await of.until(100);
-    await of.given({ readAppointment: reading(snapshot(['pending', 'confirmed', 'in_progress', 'completed'])) });
-    expect(await refusalOf(of.update('cancel', { rebook: true }))).toBe('AppointmentEnded');
-    expect(of.events.slice(-2)).toEqual(['100h appointment.ended completed', '100h completed']);
   });
 });
 

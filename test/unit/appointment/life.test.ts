@@ -157,8 +157,7 @@ describe('an end that the product was not notified of yet', () => {
 
   test('stays if somebody has given the appointment up', async () => {
     const appointment = await madeElsewhere({ notify: unavailable });
-    await appointment.run.cancel();
-    await appointment.settle();
+    await appointment.cancel();
     for (const each of [unordered, cancelled]) await appointment.signal('appointmentChanged', each);
     await appointment.until(2);
     expect(readsOf(appointment)).toEqual([]);
@@ -341,10 +340,8 @@ describe('a run', () => {
     appointment.run.suggestNewRun();
     await appointment.until(97);
     expect(appointment.events.slice(1)).toEqual(['96h continued']);
-    const { input } = appointment.run.end as unknown as { input: object };
-    const answers = { readAppointment: reading(confirmed) };
-    const next = await new Life({ ...opening, now: appointment.run.now }, answers).start(input);
-    expect(input).toMatchObject({ orderId });
+    expect(appointment.run.end).toMatchObject({ input: { orderId } });
+    const next = await appointment.next({ readAppointment: reading(confirmed) });
     expect(next.calls).toEqual([]);
     const { events } = await next.until(22);
     expect(events).toEqual(['0h appointment.visit_reminder 1', '21h appointment.visit_reminder 2']);
@@ -353,8 +350,7 @@ describe('a run', () => {
 
 test('that is cancelled gives the appointment up; what is requested after that is another one, in a new run', async () => {
   const appointment = await life(reading(confirmed), {}, true, { notify: unavailable });
-  await appointment.run.cancel();
-  await appointment.settle();
+  await appointment.cancel();
   expect(await stateOf(appointment)).toMatchObject({ outcome: 'abandoned' });
   await appointment.signal('bookingRequested');
   expect(appointment.events.at(-1)).toBe('0h continued');
@@ -418,11 +414,6 @@ describe('what is there already', () => {
     ]);
   });
 
-  test('leaves the policy that was given if there was no earlier run', async () => {
-    const appointment = await life(reading(confirmed), { visitReminders: ['10h'] }, false);
-    expect((await appointment.until(119)).events.slice(1)).toEqual(['110h appointment.visit_reminder 1']);
-  });
-
   test('is asked for again soon if the service does not answer', async () => {
     const answers = { ...found(undefined, null), readAppointment: reading(cancelled) };
     const appointment = await madeElsewhere(answers);
@@ -460,12 +451,6 @@ describe('a visit at a service centre', () => {
     const reads = [reading(walkIn)];
     await meanwhile.given({ readAppointment: () => reads.shift() ?? hidden });
     expect(await stateOf(meanwhile)).toMatchObject({ phase: 'in_progress' });
-  });
-
-  test('that the service does not show any more twice has fallen away', async () => {
-    const appointment = await life(reading(walkIn));
-    await appointment.given({ readAppointment: reading() }, 30);
-    expect(appointment.events.slice(1, 2)).toEqual(['3h appointment.choice_needed not_shown']);
   });
 
   const drawn = snapshot(['confirmed', 'completed']);

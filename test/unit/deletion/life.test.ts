@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DeletionPolicy } from '../../../protocol/deletion/policy.js';
-import { inTurn, Life, silent, unavailable, type Answers } from '../life.js';
+import { inTurn, Life, silent, unavailable } from '../life.js';
 import { begin, opening, requested, start, usual, userId } from './lives.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
@@ -35,9 +35,11 @@ const phaseOf = ({ run }: Life) => run.shown.attributes['LabPhase'];
 const begins = ['0h findRunningWork', '0h readUser', '0h findRunningWork', '0h scheduleDeletion'];
 
 describe('a deletion that nobody undoes', () => {
-  test('is accepted, has one reminder a day before the end of its week, and is final once the user is seen to be gone', async () => {
+  test('is accepted, has one reminder a day before the end of its week, and is final once the user is seen to be gone: operators see each step', async () => {
     const graceUntil = '2026-03-08T10:00:00.000Z';
     const life = await requested();
+    expect(phaseOf(life)).toBe('grace');
+    expect(seenOf(life)).toContain('### Grace');
     expect(life.run.replies).toMatchObject([
       { value: { phase: 'grace', graceUntil, connections: ['oura'], scheduledBefore: false, work: [] } },
     ]);
@@ -48,6 +50,11 @@ describe('a deletion that nobody undoes', () => {
     ]);
     expect(announced[1]?.data).toMatchObject({ graceUntil, scheduledBefore: false });
     expect(resultOf(life)).toMatchObject({ outcome: 'deleted', endedAt: graceUntil });
+    expect(phaseOf(life)).toBe('deleted');
+    for (const said of ['The service accepted the deletion', 'Reminded the product', 'The health data were erased']) {
+      expect(seenOf(life)).toContain(said);
+    }
+    expect(seenOf(life)).not.toMatch(/running workflows found|takes long|cannot be read|already been scheduled/i);
   });
 
   test('erases health data by both ids of the user, unless the deployment keeps none', async () => {
@@ -192,8 +199,7 @@ describe('an undo', () => {
     life.answers['notify'] = silent;
     await undo(life);
     life.run.now = start + 144 * 3_600_000 + 5_000;
-    delete life.answers['notify'];
-    await life.settle();
+    await life.given({ notify: undefined });
     expect(life.events.slice(1)).toEqual(['144.001h user.deletion_undone', '144.001h completed']);
   });
 
@@ -805,8 +811,7 @@ describe('a request for a deletion that is under way', () => {
     life.answers['notify'] = silent;
     await undo(life);
     await request(life, { clientUserId: 'reference-2' });
-    delete life.answers['notify'];
-    await life.settle();
+    await life.given({ notify: undefined });
     expect(life.run.replies.at(-1)).toMatchObject({ name: 'request', value: { phase: 'grace' } });
     expect(life.run.end).toBeUndefined();
     expect(life.events.slice(1)).toEqual(['0h user.deletion_undone', '0h user.deletion_scheduled']);
@@ -821,8 +826,7 @@ describe('a request for a deletion that is under way', () => {
     await undo(life);
     life.answers['findRunningWork'] = { work: [], notifies: false };
     await request(life);
-    delete life.answers['notify'];
-    await life.until(1);
+    await life.given({ notify: undefined }, 1);
     expect(life.announced.map(({ type }) => type)).toEqual(
       expect.arrayContaining(['user.deletion_undone', 'user.deletion_scheduled']),
     );
@@ -917,14 +921,10 @@ describe('a history that grows long', () => {
     return (life.run.end as unknown as { input: { carried: { nextIfRestored: object } } }).input;
   }
 
-  async function next(life: Life, answers: Answers = {}): Promise<Life> {
-    const input = await inputAfter(life);
-    return new Life({ ...opening, now: life.run.now }, { ...life.answers, ...answers }).start(input);
-  }
-
   test('goes on in the next run, to the same end', async () => {
     const life = await (await requested()).given(gone, 24);
-    const after = await next(life);
+    await inputAfter(life);
+    const after = await life.next();
     expect(life.events.at(-1)).toBe('24h continued');
     const { events } = await after.until(1000);
     expect(events).toEqual(['120h user.deletion_reminder', '144h user.deleted', '144h completed']);
@@ -941,7 +941,8 @@ describe('a history that grows long', () => {
     const life = await requested({ undoDeletion: unavailable });
     await life.until(1);
     await undo(life);
-    const after = await next(life, gone);
+    await inputAfter(life);
+    const after = await life.next({ ...life.answers, ...gone });
     expect(after.calls).toEqual([]);
     const { events } = await after.given(there, 1);
     expect(events).toEqual(['0.01h user.deletion_undone', '0.01h user.deletion_scheduled']);
@@ -954,19 +955,4 @@ describe('a history that grows long', () => {
     expect(Object.keys(input.carried).toSorted()).toEqual(known);
     expect(input).toMatchObject({ userId, carried: { answered: true, doubt: 'request' } });
   });
-});
-
-test('operators see the grace, its reminder, the last read, the erasure and the end', async () => {
-  const life = await requested();
-  expect(seenOf(life)).toContain('### Grace');
-  expect(seenOf(life)).toContain('The service accepted the deletion');
-  expect(seenOf(life)).not.toMatch(/running workflows found|takes long|cannot be read|already been scheduled/i);
-  expect(phaseOf(life)).toBe('grace');
-  await life.until(144);
-  expect(seenOf(life)).toContain('Reminded the product');
-  await life.given({ readUser: silent }, 168);
-  expect(phaseOf(life)).toBe('confirming');
-  await life.given(gone);
-  expect(phaseOf(life)).toBe('deleted');
-  expect(seenOf(life)).toContain('The health data were erased');
 });

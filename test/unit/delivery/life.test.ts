@@ -259,8 +259,7 @@ describe('a notification that the receiver refuses for good', () => {
     expect(await life.update('resend', { ids: null })).toMatchObject({
       value: { undelivered: [{ id: 'a' }, { id: 'b' }, { id: 'd' }] },
     });
-    delete life.answers['notify'];
-    await life.settle();
+    await life.given({ notify: undefined });
     expect(ids(life.announced)).toEqual(['a', 'b', 'd']);
     expect(resultOf(life)).toEqual({ source, delivered: 4, discarded: 0, givenUp: [] });
   });
@@ -268,8 +267,7 @@ describe('a notification that the receiver refuses for good', () => {
   test('is sent again at once, whether its operator names it or not', async () => {
     for (const command of [undefined, null, {}, { ids: null }, { ids: ['a'] }]) {
       const life = await delivery(named('a'), { notify: refusing('a') });
-      delete life.answers['notify'];
-      await life.until(1);
+      await life.given({ notify: undefined }, 1);
       await life.update('resend', command);
       expect(life.events).toEqual(['1h order.phase_changed at_lab', '1h completed']);
     }
@@ -281,8 +279,7 @@ describe('a notification that the receiver refuses for good', () => {
     const [attempt] = life.run.calls;
     const refused = refusing('a')(start, { notifications: named('a') });
     await life.run.answer(attempt?.seq ?? -1, 'notify', { value: refused });
-    delete life.answers['notify'];
-    await life.settle();
+    await life.given({ notify: undefined });
     expect(life.events).toEqual(['0h order.phase_changed at_lab', '0h completed']);
   });
 
@@ -304,8 +301,7 @@ describe('a notification that the receiver refuses for good', () => {
     life.answers['notify'] = silent;
     await handOver(life, named('c', 'd'));
     await life.update('discard', { ids: ['b', 'c'] });
-    delete life.answers['notify'];
-    await life.settle();
+    await life.given({ notify: undefined });
     expect(ids(life.announced)).toEqual(['d']);
     expect(resultOf(life)).toEqual({ source, delivered: 1, discarded: 3, givenUp: [] });
   });
@@ -365,8 +361,7 @@ describe('an operator', () => {
 
 test.each([silent, unavailable])('a delivery that an operator cancels through Temporal ends', async (notify) => {
   const life = await delivery(named('a'), { notify });
-  await life.run.cancel();
-  await life.settle();
+  await life.cancel();
   expect(life.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
 });
 
@@ -377,10 +372,8 @@ describe('a history that grows long', () => {
     await life.given({ notify: unavailable }, 24);
     life.run.suggestNewRun();
     await handOver(life, named('d'));
-    expect(life.run.end?.kind).toBe('continued');
-    const { input } = life.run.end as { input: object };
-    expect(input).toMatchObject({ source, giveUpAfter });
-    const next = await new Life({ ...opening, now: life.run.now }, { notify: unavailable }).start(input);
+    expect(life.run.end).toMatchObject({ kind: 'continued', input: { source, giveUpAfter } });
+    const next = await life.next();
     expect(await stateOf(next)).toMatchObject({
       undelivered: [{ id: 'd' }, { id: 'a', refusedWith: 422 }],
       triedUntil: '2026-03-04T10:00:00.000Z',

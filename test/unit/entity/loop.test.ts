@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { life as appointmentLife, reading } from '../appointment/lives.js';
 import { happyPath, pathTo, start } from '../order/histories.js';
-import { Life, silent, unavailable } from '../life.js';
-import { opening, orderId, placed, reported, shownAt } from './placed-order.js';
+import { type Life, silent, unavailable } from '../life.js';
+import { orderId, placed, reported, shownAt } from './placed-order.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* When a run looks at what came in, ends, or goes on in a new one: in the lives of an order. */
@@ -87,8 +87,7 @@ describe('a new run', () => {
     expect(life.run.shown.details).toContain('order unreadable');
     life.run.suggestNewRun();
     await life.signal('orderChanged', shownAt(['ordered']));
-    const { input } = life.run.end as { input: object };
-    const next = await new Life({ ...opening, now: life.run.now, continuedFrom: 'earlier' }, life.answers).start(input);
+    const next = await life.next();
     expect(next.events).toEqual([]);
     expect(next.calls).toEqual([]);
     await next.until(24);
@@ -100,8 +99,7 @@ describe('a new run', () => {
     const life = await placed({ notify: silent });
     life.run.suggestNewRun();
     await reported(life, pathTo('transit_customer'));
-    const { input } = life.run.end as { input: object };
-    const next = await new Life({ ...opening, now: life.run.now }, {}).start(input);
+    const next = await life.next({});
     expect(next.events).toEqual(['0h order.phase_changed preparing', '0h order.phase_changed in_transit_to_customer']);
   });
 });
@@ -167,8 +165,7 @@ describe('a run', () => {
       if (isEnd) await life.run.cancel();
       else await life.until(24.17);
       const { length } = life.run.commands;
-      delete life.answers['notify'];
-      await life.settle();
+      await life.given({ notify: undefined });
       const scheduled = life.run.commands.slice(length).filter((each) => !each.includes('imer'));
       expect(scheduled.slice(0, 2)).toEqual(['upsertWorkflowSearchAttributes', 'scheduleActivity']);
     },

@@ -269,8 +269,7 @@ describe('an end', () => {
     const life = await placed({ ...answers, notify: silent });
     await life.run.cancel();
     await alarm(life);
-    delete life.answers['notify'];
-    await life.settle();
+    await life.given({ notify: undefined });
     expect(life.announced.map(({ type }) => type)).toContain('order.critical_result');
     expect([handed, life.run.end]).toEqual([[], { kind: 'failed', type: 'cancelled' }]);
   });
@@ -320,8 +319,7 @@ describe('an end', () => {
     await reported(life, [...lost, 'with_customer']);
     await life.until(193);
     expect(life.run.end).toBeUndefined();
-    delete life.answers['notify'];
-    await life.settle();
+    await life.given({ notify: undefined });
     expect(life.events).toContain('193h order.ended failed');
     expect(life.events.at(-1)).toBe('193h order.phase_changed awaiting_registration');
     // An end that comes later ends the pause of the receiver, as if there had been none before it.
@@ -418,8 +416,7 @@ describe('a deletion', () => {
   test('that does not know its work yet sends what is left of the one before it all the same', async () => {
     const life = await requested({ notify: silent });
     await again(life, { findRunningWork: silent });
-    delete life.answers['notify'];
-    await life.settle();
+    await life.given({ notify: undefined });
     expect(life.events).toEqual(['0h user.deletion_scheduled', '0h user.deletion_undone']);
   });
 

@@ -29,14 +29,12 @@ function receiveAll(link: Link, ...reports: LinkReport[]): void {
   for (const [index, report] of reports.entries()) receiveResult(link, report, start + (3 + index) * minute);
 }
 
-describe('a link that starts', () => {
-  test('goes on with what was carried over, and takes null for nothing', () => {
-    const carried = asked();
-    const input = { userId: 'user-1', provider: 'invented_watch' };
-    expect(openLink({ ...input, carried }, start + day)).toEqual(carried);
-    const sent = { ...input, carried: null, redirectUrl: null, policy: resolvePolicy('link') };
-    expect(openLink(sent as never, start)).toEqual(opened());
-  });
+test('a link that starts goes on with what was carried over, and takes null for nothing', () => {
+  const carried = asked();
+  const input = { userId: 'user-1', provider: 'invented_watch' };
+  expect(openLink({ ...input, carried }, start + day)).toEqual(carried);
+  const sent = { ...input, carried: null, redirectUrl: null, policy: resolvePolicy('link') };
+  expect(openLink(sent as never, start)).toEqual(opened());
 });
 
 describe('a token', () => {
@@ -150,16 +148,12 @@ describe('failed logins', () => {
   );
 });
 
-describe('an unknown state', () => {
-  const unknown = { state: 'state_of_next_year' };
-
-  test('ends the link once it has come as often as logins may fail, and the service shows nothing', () => {
-    const link = asked({ maxPasswordAttempts: 1 });
-    receiveAll(link, unknown);
-    expect(link.outcome).toBeUndefined();
-    looked(link, 'older', 3 * minute);
-    expect(link).toMatchObject({ outcome: 'failed', errorType: unknown.state });
-  });
+test('an unknown state ends the link once it has come as often as logins may fail, and the service shows nothing', () => {
+  const link = asked({ maxPasswordAttempts: 1 });
+  receiveAll(link, { state: 'state_of_next_year' });
+  expect(link.outcome).toBeUndefined();
+  looked(link, 'older', 3 * minute);
+  expect(link).toMatchObject({ outcome: 'failed', errorType: 'state_of_next_year' });
 });
 
 describe('a success', () => {
@@ -244,24 +238,14 @@ describe('a webhook', () => {
   });
 });
 
-describe('a wait that is over', () => {
+test('a wait that is over does not end while the service cannot be read, except after a day of that', () => {
+  const link = asked();
   const over = start + 2 * hour;
-
-  test('ends connected if the user connected without a webhook', () => {
-    const link = asked();
-    endWait(link, 'code', over);
-    looked(link, 'new', over - start, { createdAt: newConnection });
-    expect(link).toMatchObject({ outcome: 'connected' });
-  });
-
-  test('does not end while the service cannot be read, except after a day of that', () => {
-    const link = asked();
-    endWait(link, 'code', over);
-    recordNoAnswer(link, link.claim, over + day - 1);
-    expect(link.outcome).toBeUndefined();
-    recordNoAnswer(link, link.claim, over + day);
-    expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
-  });
+  endWait(link, 'code', over);
+  recordNoAnswer(link, link.claim, over + day - 1);
+  expect(link.outcome).toBeUndefined();
+  recordNoAnswer(link, link.claim, over + day);
+  expect(link).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
 });
 
 describe('an error that ends the link', () => {
@@ -320,27 +304,16 @@ test('a link for which the user chooses the provider notes questions for a code,
   expect(entries(link)).toEqual(['code asked by sms', 'error incorrect_mfa_code']);
 });
 
-describe('an end', () => {
-  test('keeps no secret, is notified once, and names why', () => {
-    const link = asked();
-    receiveAll(link, error('incorrect_mfa_code'));
-    endWait(link, 'code', start + hour);
-    looked(link, 'none', hour);
-    expect(link).toMatchObject({ outcome: 'expired', phase: 'expired', waitedFor: 'code' });
-    expect(JSON.stringify(link)).not.toContain('invented-token');
-    expect(link.outbox).toEqual([
-      {
-        id: `user-1/invented_watch/${new Date(start).toISOString()}/ended`,
-        at: new Date(start + hour).toISOString(),
-        source: 'link-provider/user-1/invented_watch',
-        type: 'link.ended',
-        subject: 'user-1',
-        data: { userId: 'user-1', provider: 'invented_watch', outcome: 'expired', waitedFor: 'code' },
-      },
-    ]);
-    // A mishap on the way is not why the user did not come back.
-    for (const gone of ['errorType', 'consequence']) expect(link).not.toHaveProperty(gone);
-  });
+test('an end keeps no secret, is notified once, and names why', () => {
+  const link = asked();
+  receiveAll(link, error('incorrect_mfa_code'));
+  endWait(link, 'code', start + hour);
+  looked(link, 'none', hour);
+  expect(link).toMatchObject({ outcome: 'expired', phase: 'expired', waitedFor: 'code' });
+  expect(JSON.stringify(link)).not.toContain('invented-token');
+  expect(link.outbox).toMatchObject([{ type: 'link.ended', data: { outcome: 'expired', waitedFor: 'code' } }]);
+  // A mishap on the way is not why the user did not come back.
+  for (const gone of ['errorType', 'consequence']) expect(link).not.toHaveProperty(gone);
 });
 
 test('an end names the provider that the user chose, and the error that it ends with', () => {

@@ -3,26 +3,13 @@ import { rangeOf } from '../../../protocol/reconcile.js';
 
 const now = Date.parse('2026-03-10T12:00:00Z');
 
-describe('a pass of the schedule', () => {
-  test('reads from an hour before the last complete pass until ten minutes ago', () => {
-    expect(rangeOf({}, '2026-03-10T10:50:00.000Z', now)).toEqual({
-      from: '2026-03-10T09:50:00.000Z',
-      to: '2026-03-10T11:50:00.000Z',
-    });
-  });
-
-  test('a pass of the schedule that is the first reads five days back', () => {
-    expect(rangeOf({}, undefined, now)).toMatchObject({
-      from: '2026-03-05T10:50:00.000Z',
-    });
-  });
-
-  test('a pass of the schedule after one whose clock ran ahead still reads the last hour', () => {
-    expect(rangeOf({}, '2026-04-01T00:00:00.000Z', now)).toMatchObject({
-      from: '2026-03-10T10:50:00.000Z',
-      to: '2026-03-10T11:50:00.000Z',
-    });
-  });
+test.each([
+  ['reads from an hour before the last complete one until ten minutes ago', '2026-03-10T10:50', '2026-03-10T09:50'],
+  ['that is the first reads five days back', undefined, '2026-03-05T10:50'],
+  ['after one whose clock ran ahead still reads the last hour', '2026-04-01T00:00', '2026-03-10T10:50'],
+])('a pass of the schedule %s', (_what, last, from) => {
+  const range = { from: `${from}:00.000Z`, to: '2026-03-10T11:50:00.000Z' };
+  expect(rangeOf({}, last && `${last}:00.000Z`, now)).toEqual(range);
 });
 
 describe('a range that a caller gives', () => {

@@ -98,8 +98,7 @@ test('a delay that is over when the review ends without a result needs nobody ei
   const job = await life(snapshot('pending_review'));
   await report(job, 'pending_review');
   await job.until(100);
-  job.answers['readParsingJob'] = snapshot('processing');
-  await job.until(102.5);
+  await job.given({ readParsingJob: snapshot('processing') }, 102.5);
   expect(job.events.slice(2, 5).map((event) => event.replace(/^[\d.]+h /, ''))).toEqual([
     'report.attention_raised review_overdue',
     'report.attention_cleared review_overdue',
@@ -132,8 +131,7 @@ describe('a job that the product stops following', () => {
     const job = await life(silent);
     await job.until(0.1);
     await job.update('cancel');
-    job.answers['readParsingJob'] = snapshot('completed', { counts });
-    await job.settle();
+    await job.given({ readParsingJob: snapshot('completed', { counts }) });
     expect(job.events.slice(1)).toEqual(['0.1h report.completed', '0.1h completed']);
   });
 
@@ -157,11 +155,9 @@ test('a long history goes on in a new run, which knows everything and asks for n
   job.run.suggestNewRun();
   await job.until(3);
   expect(job.events.at(-1)).toBe('2.067h continued');
-  const { input } = job.run.end as { input?: object };
-  const opening = { workflow: parsingJob, type: 'parsingJob', workflowId: `parsing-job/${jobId}`, now: job.run.now };
-  const next = await new Life(opening, { readParsingJob: snapshot('started') }).start(input);
+  expect(job.run.end).toMatchObject({ input: { jobId } });
+  const next = await job.next({ readParsingJob: snapshot('started') });
   expect(next.calls).toEqual([]);
-  expect(input).toMatchObject({ jobId });
   await report(next, 'completed', { counts });
   expect(next.events).toEqual(['0h report.attention_cleared parsing_overdue', '0h report.completed', '0h completed']);
   expect(next.run.end).toMatchObject({ result: { ...about, outcome: 'completed' } });
@@ -178,8 +174,7 @@ test('a job whose result is reported while a read does not find it is completed'
   const job = await life(silent);
   await job.until(0.05);
   await job.signal('jobChanged', snapshot('completed', { counts }));
-  job.answers['readParsingJob'] = null;
-  await job.settle();
+  await job.given({ readParsingJob: null });
   expect(job.events.slice(1)).toEqual(['0.05h report.completed', '0.05h completed']);
 });
 
@@ -187,8 +182,7 @@ test('a job that is gone is followed again if it is reported, or handed over, be
   for (const isReported of [true, false]) {
     const job = await life(null, !isReported);
     job.answers['identifyJob'] = { gone: true, notifies: true, owner: { kind: 'none' } };
-    job.answers['notify'] = unavailable;
-    await job.until((isReported ? 125 : 15) / 3600);
+    await job.given({ notify: unavailable }, (isReported ? 125 : 15) / 3600);
     expect(await job.run.query('state')).toMatchObject({ outcome: 'job_gone' });
     if (isReported) await job.signal('jobChanged', snapshot('processing'));
     else await job.signal('reportSubmitted', handOver());
@@ -210,8 +204,7 @@ describe('a job that the service does not find by an answer that is not its own'
   test('is not gone if it is shown or reported meanwhile', async () => {
     const shown = await life(unsure);
     await shown.until(0.05);
-    shown.answers['readParsingJob'] = snapshot('started');
-    await shown.until(0.15);
+    await shown.given({ readParsingJob: snapshot('started') }, 0.15);
     shown.answers['readParsingJob'] = unsure;
     expect((await shown.until(1000)).events.at(-1)).toBe('0.5h completed');
     const reported = await life(unsure);

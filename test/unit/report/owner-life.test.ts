@@ -59,8 +59,7 @@ describe('a job that was handed over', () => {
     const job = await opened(reading()).start(handedOver({ adopted: true }));
     job.run.suggestNewRun();
     await job.until(1);
-    const { input } = job.run.end as unknown as { input: object };
-    const next = await opened(reading(), input).start();
+    const next = await job.next();
     expect(asksOf(await next.until(1))).toEqual([]);
     expect(await stateOf(next)).toMatchObject({ reference });
   });
@@ -133,8 +132,7 @@ describe('a job that nobody has handed over yet', () => {
 
   test('and that another has superseded is not read', async () => {
     const job = await opened(reading({ owner: { kind: 'superseded', by: 'job-2' } })).start(reported('started'));
-    job.answers['notify'] = silent;
-    await job.until(11 / 3600);
+    await job.given({ notify: silent }, 11 / 3600);
     await job.signal('jobChanged', snapshot('completed'));
     expect(job.secondsOf('readParsingJob')).toEqual([]);
     expect(await stateOf(job)).toMatchObject({ outcome: 'superseded', status: 'completed' });
@@ -142,11 +140,9 @@ describe('a job that nobody has handed over yet', () => {
 
   test('and that another has superseded belongs to the upload that hands it over before its end is announced', async () => {
     const job = await opened(reading({ owner: { kind: 'superseded', by: 'job-2' } })).start(reported('started'));
-    job.answers['notify'] = silent;
-    await job.until(11 / 3600);
+    await job.given({ notify: silent }, 11 / 3600);
     await job.signal('reportSubmitted', handedOver().argument);
-    delete job.answers['notify'];
-    await job.until(0.02);
+    await job.given({ notify: undefined }, 0.02);
     expect(job.run.end).toBeUndefined();
     expect(await stateOf(job)).toMatchObject({ reference, phase: 'parsing' });
     expect(await stateOf(job)).not.toHaveProperty('supersededBy');
@@ -162,8 +158,7 @@ describe('a job that nobody has handed over yet', () => {
   test('is gone once a read repeats an answer that is not the service’s own', async () => {
     const unsure = { ...reading({ unsure: true }), snapshot: undefined };
     const job = await opened(unsure).start(reported('started'));
-    job.answers['readParsingJob'] = { unsure: true };
-    await job.until(1);
+    await job.given({ readParsingJob: { unsure: true } }, 1);
     expect(job.secondsOf('readParsingJob')).toEqual([250, 730]);
     expect(job.events.slice(1)).toEqual(['0.203h report.ended job_gone', '0.203h completed']);
   });

@@ -54,12 +54,18 @@ test('a file is uploaded, and its job is handed over with everything that its wo
   });
 });
 
-test('an upload under way says so, and the user’s id is written in one way', async () => {
-  const more = { userId: userId.toUpperCase(), needsHumanReview: true };
-  const submission = await life({ uploadReport: silent }, {}, more);
-  expect(submission.run.shown.details).toBe('Uploads the report to the lab service.');
-  expect(submission.run.calls[0]?.call.argument).toMatchObject({ userId, needsHumanReview: true });
-});
+test.each([
+  [true, true],
+  [null, false],
+])(
+  'an upload under way says so; the user’s id is written in one way, and so is %j for a review',
+  async (given, sent) => {
+    const more = { userId: userId.toUpperCase(), needsHumanReview: given };
+    const submission = await life({ uploadReport: silent }, {}, more);
+    expect(submission.run.shown.details).toBe('Uploads the report to the lab service.');
+    expect(submission.run.calls[0]?.call.argument).toMatchObject({ userId, needsHumanReview: sent });
+  },
+);
 
 test('a policy that is given in part, or not at all, is resolved first; one that is wrong fails the submission', async () => {
   const policy = policyOf('report', { creationTimeout: '10s' });
@@ -114,11 +120,6 @@ describe('an input', () => {
   });
 });
 
-test('a review that the backend leaves open is not requested', async () => {
-  const submission = await life({ uploadReport: silent }, {}, { needsHumanReview: null });
-  expect(submission.run.calls[0]?.call.argument).toMatchObject({ needsHumanReview: false });
-});
-
 describe('a file that the service does not take', () => {
   test('is uploaded again at doubling pauses, needs a person after an hour, and expires', async () => {
     const submission = await life({ uploadReport: unreachable }, { submissionDeadline: '2d' });
@@ -142,8 +143,7 @@ describe('a file that the service does not take', () => {
 
   test('needs nobody any more once it is taken', async () => {
     const submission = await (await life({ uploadReport: unreachable })).until(2);
-    submission.answers['uploadReport'] = { snapshot: started };
-    await submission.until(3);
+    await submission.given({ uploadReport: { snapshot: started } }, 3);
     expect(submission.events).toHaveLength(1);
     expect(attentionOf(submission)).toEqual([]);
     expect(submission.run.shown.attributes).not.toHaveProperty('LabAttentionSince');
@@ -256,18 +256,14 @@ describe('an upload whose answer is lost', () => {
     expect((await submission.until(1)).run.end).toMatchObject({ result: { lostUploads: remaining } });
   });
 
-  test('because its worker was lost is waited for, too', async () => {
+  test('because its worker was lost is waited for, too, which is said while it is retried', async () => {
     const answers = { uploadReport: inTurn({ failure: { ended: 'worker_lost' } }, { snapshot: started }), ...notFound };
     const submission = await life(answers);
     expect(submission.run.shown.details).toContain('(WorkerLost)');
-    await submission.until(0.1);
-    expect(uploadsOf(submission)).toEqual([0, 122]);
-  });
-
-  test('says while it is retried that its worker was lost', async () => {
-    const submission = await life({ uploadReport: { failure: { ended: 'worker_lost' } }, ...notFound });
     await submission.until(121 / 3600);
     expect(submission.run.shown.details).toBe('The report is not uploaded yet (WorkerLost). The upload is retried.');
+    await submission.until(0.1);
+    expect(uploadsOf(submission)).toEqual([0, 122]);
   });
 
   test('because it is unreadable fails the submission, once the job did not appear, and names the upload', async () => {
@@ -303,14 +299,9 @@ describe('an upload whose answer is lost', () => {
   test('twice names both', async () => {
     const answers = { uploadReport: inTurn(lost, lost, { snapshot: started }), ...notFound };
     const submission = await (await life(answers)).until(1);
-    expect(submission.run.end).toMatchObject({
-      result: {
-        lostUploads: [
-          { from: at(0), until: at(120) },
-          { from: at(122), until: at(242) },
-        ],
-      },
-    });
+    const first = { from: at(0), until: at(120) };
+    const second = { from: at(122), until: at(242) };
+    expect(submission.run.end).toMatchObject({ result: { lostUploads: [first, second] } });
   });
 });
 
@@ -368,43 +359,17 @@ describe('a submission that is cancelled', () => {
     expect(submission.run.end).not.toHaveProperty('details.lostUploads');
   });
 
-  test.each<[when: string, pending: string, answer: unknown, reply: object, end: string]>([
-    [
-      'during an upload waits for what comes of it',
-      'uploadReport',
-      { failure: { ended: 'called_back' } },
-      { value: cancelled },
-      'failed: ReportSubmissionCancelled',
-    ],
-    [
-      'during an upload that fails otherwise uploads nothing any more',
-      'uploadReport',
-      unreachable,
-      { value: cancelled },
-      'failed: ReportSubmissionCancelled',
-    ],
-    [
-      'while the service refuses it is answered with the refusal',
-      'uploadReport',
-      { failure: { type: 'ReportRefused' } },
-      { refused: 'ReportEnded' },
-      'failed: ReportRefused',
-    ],
-    [
-      'when the service has made a job is too late: the job is handed over',
-      'uploadReport',
-      { snapshot: started },
-      { value: { outcome: 'uploaded', jobId } },
-      'completed',
-    ],
-    [
-      'while the job is handed over is too late, too',
-      'handOverReport',
-      null,
-      { value: { outcome: 'uploaded', jobId } },
-      'completed',
-    ],
-  ])('%s', async (_when, pending, answer, reply, end) => {
+  const withdrawn = [{ value: cancelled }, 'failed: ReportSubmissionCancelled'] as const;
+  const refused = [{ refused: 'ReportEnded' }, 'failed: ReportRefused'] as const;
+  const tooLate = [{ value: { outcome: 'uploaded', jobId } }, 'completed'] as const;
+
+  test.each<[string, string, unknown, readonly [object, string]]>([
+    ['an upload waits for what comes of it', 'uploadReport', { failure: { ended: 'called_back' } }, withdrawn],
+    ['an upload that fails otherwise uploads nothing any more', 'uploadReport', unreachable, withdrawn],
+    ['one that is refused has that answer', 'uploadReport', { failure: { type: 'ReportRefused' } }, refused],
+    ['one that makes a job is too late: that is handed over', 'uploadReport', { snapshot: started }, tooLate],
+    ['the hand-over of the job is too late, too', 'handOverReport', null, tooLate],
+  ])('during %s', async (_when, pending, answer, [reply, end]) => {
     const submission = await life({ uploadReport: { snapshot: started }, [pending]: silent });
     expect(await submission.update('cancel')).toBeUndefined();
     await submission.given({ [pending]: answer });
@@ -423,8 +388,7 @@ describe('a submission that is cancelled', () => {
 
   test('through Temporal ends as cancelled', async () => {
     const submission = await life({ uploadReport: unreachable });
-    await submission.run.cancel();
-    await submission.settle();
+    await submission.cancel();
     expect(submission.events).toEqual(['0h failed: cancelled']);
   });
 });
