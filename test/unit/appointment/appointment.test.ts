@@ -24,26 +24,24 @@ const another = { appointmentId: 'appointment-2', from: hour / 2 };
 const last = { at: new Date(start + day).toISOString(), status: 'confirmed' };
 const other = snapshot(['pending'], { appointmentId: 'appointment-2', from: day });
 
-describe('of two snapshots', () => {
-  test.each<[string, AppointmentSnapshot | undefined, AppointmentSnapshot, Comparison]>([
-    ['the first of all', undefined, booked, 'newer'],
-    ['with one more event', booked, snapshot(['pending', 'confirmed', 'cancelled']), 'newer'],
-    ['with one event less', booked, snapshot(['pending']), 'nothing'],
-    ['the same', booked, { ...booked }, 'nothing'],
-    ['the same, of which the envelope names the user', booked, { ...booked, userId: 'u', orderId: 'o' }, 'nothing'],
-    ['as many, the last one later', booked, snapshot(['pending', 'cancelled'], { from: hour }), 'newer'],
-    ['as many, the last one earlier', booked, snapshot(['pending', 'cancelled'], { from: -hour }), 'nothing'],
-    ['as many, the first one the same', booked, { ...booked, events: [...booked.events.slice(0, 1), last] }, 'newer'],
-    ['with the same events and another time', booked, { ...booked, startAt: '2024-04-01T00:00:00.000Z' }, 'unclear'],
-    ['without any event', booked, { ...booked, status: 'cancelled', events: [] }, 'unclear'],
-    ['of an appointment that began later', booked, other, 'newer'],
-    ['of an appointment that began earlier', other, booked, 'nothing'],
-    ['of one that began later and has not changed since', booked, snapshot(['pending'], another), 'newer'],
-    ['of another appointment without events', booked, { ...other, events: [] }, 'unclear'],
-    ['of another one that began at the same moment', booked, { ...other, events: booked.events }, 'unclear'],
-  ])('one that is %s: %4$s', (_what, known, received, expected) => {
-    expect(compareReceived(known, received)).toBe(expected);
-  });
+test.each<[string, AppointmentSnapshot | undefined, AppointmentSnapshot, Comparison]>([
+  ['the first of all', undefined, booked, 'newer'],
+  ['with one more event', booked, snapshot(['pending', 'confirmed', 'cancelled']), 'newer'],
+  ['with one event less', booked, snapshot(['pending']), 'nothing'],
+  ['the same', booked, { ...booked }, 'nothing'],
+  ['the same, of which the envelope names the user', booked, { ...booked, userId: 'u', orderId: 'o' }, 'nothing'],
+  ['as many, the last one later', booked, snapshot(['pending', 'cancelled'], { from: hour }), 'newer'],
+  ['as many, the last one earlier', booked, snapshot(['pending', 'cancelled'], { from: -hour }), 'nothing'],
+  ['as many, the first one the same', booked, { ...booked, events: [...booked.events.slice(0, 1), last] }, 'newer'],
+  ['with the same events and another time', booked, { ...booked, startAt: '2024-04-01T00:00:00.000Z' }, 'unclear'],
+  ['without any event', booked, { ...booked, status: 'cancelled', events: [] }, 'unclear'],
+  ['of an appointment that began later', booked, other, 'newer'],
+  ['of an appointment that began earlier', other, booked, 'nothing'],
+  ['of one that began later and has not changed since', booked, snapshot(['pending'], another), 'newer'],
+  ['of another appointment without events', booked, { ...other, events: [] }, 'unclear'],
+  ['of another one that began at the same moment', booked, { ...other, events: booked.events }, 'unclear'],
+])('of two snapshots, one that is %s: %4$s', (_what, known, received, expected) => {
+  expect(compareReceived(known, received)).toBe(expected);
 });
 
 describe('a webhook', () => {

@@ -610,10 +610,13 @@ describe('a cancellation', () => {
     },
   );
 
-  test('of nothing asks the service first, and cancels what was made without a report', async () => {
-    const of = await begin(undefined, { cancelAppointment: cancelled, readAppointment: reading(confirmed) });
+  test('of nothing asks the service first, is refused without an answer, and cancels what was made without a report', async () => {
+    const of = await begin(undefined, { cancelAppointment: cancelled, readAppointment: unavailable });
+    expect(await refusalOf(cancel(of))).toBe('ServiceUnavailable');
+    expect(of.events).toEqual([]);
+    await of.given({ readAppointment: reading(confirmed) });
     expect(await valueOf(cancel(of))).toMatchObject({ outcome: 'cancelled' });
-    expect(readsOf(of)).toEqual([0]);
+    expect(readsOf(of)).toEqual([0, 0]);
     expect(of.argumentsOf('cancelAppointment')).toHaveLength(1);
   });
 
@@ -623,12 +626,6 @@ describe('a cancellation', () => {
     expect(await valueOf(cancel(of, {}))).toMatchObject({ outcome: 'cancelled' });
     expect(of.argumentsOf('cancelAppointment')).toEqual([]);
     expect(of.events).toEqual(['0h appointment.ended cancelled', '0h completed']);
-  });
-
-  test('of nothing is refused while the service does not answer', async () => {
-    const of = await begin(undefined, { readAppointment: unavailable });
-    expect(await refusalOf(cancel(of))).toBe('ServiceUnavailable');
-    expect(of.events).toEqual([]);
   });
 
   test('to choose again asks for another choice from then on', async () => {

@@ -144,16 +144,17 @@ describe('a deletion that nobody undoes', () => {
   });
 });
 
-describe('the end of a grace that is over before a read can show the deletion', () => {
-  /** Reads that show a deletion half a minute after it was accepted. */
-  const lagging = (acceptedAt: number) => (now: number) => ({
-    standing: now - start < acceptedAt + 30_000 ? 'present' : 'scheduled',
-  });
+/** Reads that show a deletion half a minute after it was accepted. */
+const lagging = (acceptedAt: number) => (now: number) => ({
+  standing: now - start < acceptedAt + 30_000 ? 'present' : 'scheduled',
+});
 
-  test.each([
-    ['it is short', 0, 5_000],
-    ['the service was down for longer', 72 * 3_600_000 + 60_000, 24 * 3_600_000],
-  ] as const)('waits for such a read: %s', async (_why, acceptedAt, grace) => {
+test.each([
+  ['it is short', 0, 5_000],
+  ['the service was down for longer', 72 * 3_600_000 + 60_000, 24 * 3_600_000],
+] as const)(
+  'the end of a grace that is over before a read can show the deletion waits for such a read: %s',
+  async (_why, acceptedAt, grace) => {
     const scheduleDeletion = (now: number) => (now - start < acceptedAt ? unavailable : 'accepted');
     const life = await requested(
       { scheduleDeletion, readUser: lagging(acceptedAt) },
@@ -161,8 +162,8 @@ describe('the end of a grace that is over before a read can show the deletion', 
     );
     await life.until(1000);
     expect(resultOf(life)).toMatchObject({ outcome: 'deleted' });
-  });
-});
+  },
+);
 
 describe('an undo', () => {
   test('in the grace restores the user, says what is not restored, and ends the deletion', async () => {
@@ -331,16 +332,14 @@ describe('an undo', () => {
       }
     });
 
-    test('asks the service about a user who was not read: somebody else may have had them scheduled', async () => {
-      const life = await requested({ ...unread, undoDeletion: 'undone' });
-      expect(await undo(life)).toMatchObject({ value: { phase: 'undone', undo: restored } });
+    test.each([
+      ['somebody else may have had them scheduled', 'undone', restored],
+      ['if it shows the user, nobody had deleted them', 'present', withdrawn],
+    ])('asks the service about a user who was not read: %s', async (_what, undoDeletion, report) => {
+      const life = await requested({ ...unread, undoDeletion });
+      expect(await undo(life)).toMatchObject({ value: { phase: 'undone', undo: { by: 'command', ...report } } });
       expect(life.calls).toEqual(['0h findRunningWork', '0h readUser', '0h findEarlierDeletion', '0h undoDeletion']);
       expect(life.events).toEqual(['0h user.deletion_undone', '0h completed']);
-    });
-
-    test('restores nobody if the service shows the user, whom nobody had deleted', async () => {
-      const life = await requested({ ...unread, undoDeletion: 'present' });
-      expect(await undo(life)).toMatchObject({ value: { phase: 'undone', undo: { by: 'command', ...withdrawn } } });
     });
 
     test('is refused if the service does not answer, and the deletion goes on', async () => {

@@ -90,27 +90,22 @@ describe('a delivery', () => {
     expect(attempts.map((each) => each.ids)).toEqual([ids(alarms.slice(0, 20)), ['a', 'alarm20', 'alarm21']]);
   });
 
-  test('sends what its product has lost before all that waits, and does not wait for the attempt under way', async () => {
-    const { attempts, notify } = noting();
-    const life = await delivery(named('c'), { notify });
-    const { name, argument } = leftBy(named('a', 'b'));
-    await life.signal(name, { ...argument, areEarlier: true });
-    expect(attempts.map((each) => each.ids)).toEqual([['c'], ['a', 'b', 'c']]);
-  });
-
-  test('does not drop a reminder that waits for one that its product has lost', async () => {
-    const { attempts, notify } = noting();
-    const life = await delivery([reminder('2')], { notify });
-    const { name, argument } = leftBy([reminder('1')]);
-    await life.signal(name, { ...argument, areEarlier: true });
-    expect(attempts.at(-1)?.ids).toEqual(['1', '2']);
-  });
-
   test('counts an alarm that comes first among the twenty', async () => {
     const { attempts, notify } = noting(taken);
     const numbers = Array.from({ length: 20 }, (_, index) => `n${index}`);
     await delivery([alarm('alarm'), ...named(...numbers)], { notify });
     expect(attempts.map((each) => each.ids.length)).toEqual([20, 1]);
+  });
+
+  test.each([
+    ['all that waits', named('c'), named('a', 'b')],
+    ['a reminder that waits, which is not dropped', [reminder('2')], [reminder('1')]],
+  ])('sends what its product has lost before %s, and waits for no attempt under way', async (_what, waiting, lost) => {
+    const { attempts, notify } = noting();
+    const life = await delivery(waiting, { notify });
+    const { name, argument } = leftBy(lost);
+    await life.signal(name, { ...argument, areEarlier: true });
+    expect(attempts.map((each) => each.ids)).toEqual([ids(waiting), ids([...lost, ...waiting])]);
   });
 
   test('ends if nothing was handed over within ten seconds, and waits for what comes until then', async () => {
@@ -305,12 +300,6 @@ describe('a notification that the receiver refuses for good', () => {
     expect(ids(life.announced)).toEqual(['d']);
     expect(resultOf(life)).toEqual({ source, delivered: 1, discarded: 3, givenUp: [] });
   });
-
-  test('that an operator discards last ends the delivery', async () => {
-    const life = await delivery(named('a'), { notify: refusing('a') });
-    await life.update('discard', { ids: ['a'] });
-    expect(life.events).toEqual(['0h completed']);
-  });
 });
 
 describe('an operator', () => {
@@ -340,7 +329,7 @@ describe('an operator', () => {
     expect(await undeliveredIn(life)).toEqual(['a']);
   });
 
-  test('sees what is undelivered, fifty lines of it, and since when, until nothing is', async () => {
+  test('sees what is undelivered, fifty lines of it, and since when, until nothing is, which ends the delivery', async () => {
     const many = Array.from({ length: 55 }, (_, index) => notification(`n${index}`));
     const life = await delivery(many, { notify: unavailable }, [{ notification: notification('r'), status: 410 }]);
     const { details, attributes } = life.run.shown;
@@ -353,6 +342,7 @@ describe('an operator', () => {
     await life.given({ notify: refusing() }, 0.2);
     expect(life.run.shown.details).toContain('| `r` | labops.order.phase_changed | 2026-03-01 09:00:00 | 410 |');
     await life.update('discard', { ids: ['r'] });
+    expect(life.run.end).toMatchObject({ kind: 'completed' });
     expect(attentionOf(life)).toEqual([]);
     expect(life.run.shown.details).toContain('**0**');
     expect(life.run.shown.details).not.toContain('|');
@@ -365,27 +355,25 @@ test.each([silent, unavailable])('a delivery that an operator cancels through Te
   expect(life.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
 });
 
-describe('a history that grows long', () => {
-  test('goes on in the next run with all that is undelivered, and with the time of each', async () => {
-    const life = await delivery(named('a', 'b', 'c'), { notify: refusing('a', 'b') });
-    await life.update('discard', { ids: ['b'] });
-    await life.given({ notify: unavailable }, 24);
-    life.run.suggestNewRun();
-    await handOver(life, named('d'));
-    expect(life.run.end).toMatchObject({ kind: 'continued', input: { source, giveUpAfter } });
-    const next = await life.next();
-    expect(await stateOf(next)).toMatchObject({
-      undelivered: [{ id: 'd' }, { id: 'a', refusedWith: 422 }],
-      triedUntil: '2026-03-04T10:00:00.000Z',
-      delivered: 1,
-      discarded: 1,
-    });
-    await next.until(24.5);
-    expect(await undeliveredIn(next)).toEqual(['d']);
-    await next.until(1000);
-    expect(next.events).toEqual(['48h completed']);
-    expect(resultOf(next)).toMatchObject({ delivered: 1, discarded: 1, givenUp: [{ id: 'a' }, { id: 'd' }] });
+test('a history that grows long goes on in the next run with all that is undelivered, and with the time of each', async () => {
+  const life = await delivery(named('a', 'b', 'c'), { notify: refusing('a', 'b') });
+  await life.update('discard', { ids: ['b'] });
+  await life.given({ notify: unavailable }, 24);
+  life.run.suggestNewRun();
+  await handOver(life, named('d'));
+  expect(life.run.end).toMatchObject({ kind: 'continued', input: { source, giveUpAfter } });
+  const next = await life.next();
+  expect(await stateOf(next)).toMatchObject({
+    undelivered: [{ id: 'd' }, { id: 'a', refusedWith: 422 }],
+    triedUntil: '2026-03-04T10:00:00.000Z',
+    delivered: 1,
+    discarded: 1,
   });
+  await next.until(24.5);
+  expect(await undeliveredIn(next)).toEqual(['d']);
+  await next.until(1000);
+  expect(next.events).toEqual(['48h completed']);
+  expect(resultOf(next)).toMatchObject({ delivered: 1, discarded: 1, givenUp: [{ id: 'a' }, { id: 'd' }] });
 });
 
 test('a hand-over that cannot be decrypted needs attention, also when everything else is delivered: it may be an alarm', async () => {

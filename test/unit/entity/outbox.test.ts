@@ -64,10 +64,17 @@ function briefly({ type, data }: Notification): string {
   return [phase, end, reason].find((each) => typeof each === 'string') ?? type;
 }
 
+/** It did not take a call; it may ask for a pause. */
+const refusing = (retryAfterMs?: number) => () => {
+  const details = { fields: [], ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return { failure: { type: 'NotificationRefused', isFinal: false, details } };
+};
+
 const outcome = (more: Partial<NotifyOutcome>): NotifyOutcome => ({
   ...{ delivered: [], refused: [], handedOver: false },
   ...more,
 });
+const refusesFirst = ([notification]: Notification[]) => outcome({ refused: [{ notification, status: 422 } as never] });
 const takes = (sent: Notification[]) => outcome({ delivered: sent.map(({ id }) => id) });
 /** What is being sent at present. */
 const underWay = ({ run }: Life) =>
@@ -105,8 +112,7 @@ describe('a receiver that does not answer', () => {
     ['ten minutes if a shorter pause was asked for', 60_000, [0, 10, 20]],
     ['as long as the receiver asks for', 2_400_000, [0, 40, 80]],
   ])('is called again after %s', async (_how, retryAfterMs, tries) => {
-    const details = { fields: [], ...(retryAfterMs !== undefined && { retryAfterMs }) };
-    const receiver = new Receiver(() => ({ failure: { type: 'NotificationRefused', isFinal: false, details } }));
+    const receiver = new Receiver(refusing(retryAfterMs));
     await (await placed(receiver.answers)).until(minutes(85));
     expect(receiver.attempts.slice(0, 3).map(({ at }) => Math.round(at * 60))).toEqual(tries);
   });
@@ -183,8 +189,7 @@ describe('an alarm', () => {
   });
 
   test('ends the pause of a receiver that did not answer, once, however long a pause it asked for', async () => {
-    const details = { fields: [], retryAfterMs: hour };
-    const receiver = new Receiver(() => ({ failure: { type: 'NotificationRefused', isFinal: false, details } }));
+    const receiver = new Receiver(refusing(hour));
     const life = await placed(receiver.answers);
     await life.until(minutes(2));
     await alarm(life);
@@ -205,7 +210,7 @@ describe('an alarm', () => {
 });
 
 test('a notification that the receiver refuses for good is handed over, and not sent again; the ones after it are', async () => {
-  const receiver = new Receiver(([notification]) => outcome({ refused: [{ notification, status: 422 } as never] }));
+  const receiver = new Receiver(refusesFirst);
   const life = await placed(receiver.answers);
   expect(receiver.handed).toEqual([[[], ['preparing'], true]]);
   expect(life.run.summaries.at(-1)).toBe('hand over 1 notifications');
@@ -229,9 +234,7 @@ test('what was put behind notifications that are still being delivered is sent o
 
 test('a hand-over whose answer was refused is repeated: the workflow goes on', async () => {
   const lost = { failure: { type: 'AnswerLost', isFinal: false } };
-  const { answers, handed } = new Receiver(([notification]) =>
-    outcome({ refused: [{ notification, status: 422 } as never] }),
-  );
+  const { answers, handed } = new Receiver(refusesFirst);
   const life = await placed({ ...answers, handOverNotifications: lost });
   await life.given(answers, minutes(3));
   expect(handed).toEqual([[[], ['preparing'], true]]);
@@ -300,13 +303,6 @@ describe('an end', () => {
     await life.until(minutes(20));
     expect([attempts.length, handed.length]).toEqual([2, 1]);
     expect(life.events).toEqual(['0.1h completed']);
-  });
-
-  test('with everything delivered does not wait', async () => {
-    const life = await placed();
-    await reported(life, happyPath);
-    expect(life.events.at(-1)).toBe('0h completed');
-    expect(life.calls).toEqual([]);
   });
 
   test('that is taken back while the product is being notified goes on, and so does the delivery', async () => {

@@ -54,16 +54,14 @@ describe('the state', () => {
   });
 });
 
-describe('the result', () => {
-  test('names what went wrong, or what the user did not do', () => {
-    const failed = answered(error('unsupported_region'));
-    expect(resultOf(failed)).toMatchObject({ outcome: 'failed', errorType: 'unsupported_region' });
-    expect(resultOf(expired())).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
-    // What was asked for, such as the end of a telephone number, is not kept.
-    const link = cancelled();
-    expect(resultOf(link)).toEqual(stateOf(link));
-    expect(resultOf(link)).not.toHaveProperty('mfa');
-  });
+test('the result names what went wrong, or what the user did not do', () => {
+  const failed = answered(error('unsupported_region'));
+  expect(resultOf(failed)).toMatchObject({ outcome: 'failed', errorType: 'unsupported_region' });
+  expect(resultOf(expired())).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
+  // What was asked for, such as the end of a telephone number, is not kept.
+  const link = cancelled();
+  expect(resultOf(link)).toEqual(stateOf(link));
+  expect(resultOf(link)).not.toHaveProperty('mfa');
 });
 
 describe('the case file says in words', () => {

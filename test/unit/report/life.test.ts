@@ -135,18 +135,14 @@ describe('a job that the product stops following', () => {
     expect(job.events.slice(1)).toEqual(['0.1h report.completed', '0.1h completed']);
   });
 
-  test('ends at once, and says so in its answer, its notification and its history', async () => {
-    const job = await life(snapshot('started'));
-    expect(await job.update('cancel')).toMatchObject({ value: { ...about, outcome: 'abandoned' } });
+  test('ends at once and once, and says so in its answer, its notification and its history', async () => {
+    const job = await (await life(snapshot('started'))).given({ notify: silent });
+    for (let times = 0; times < 2; times += 1) {
+      expect(await job.update('cancel')).toMatchObject({ value: { ...about, outcome: 'abandoned' } });
+    }
+    await job.given({ notify: undefined });
     expect(job.events.slice(1)).toEqual(['0h report.ended abandoned', '0h completed']);
     expect(job.run.shown.details).toContain('**the product stopped following the job**');
-  });
-
-  test('is stopped once, also if that is repeated before the product was notified', async () => {
-    const job = await life(snapshot('started'));
-    job.answers['notify'] = unavailable;
-    await job.update('cancel');
-    expect(await job.update('cancel')).toMatchObject({ value: { outcome: 'abandoned' } });
   });
 });
 

@@ -141,14 +141,6 @@ describe('a file that the service does not take', () => {
     expect(uploadsOf(submission).at(-1)).toBeLessThan(48 * 3600);
   });
 
-  test('needs nobody any more once it is taken', async () => {
-    const submission = await (await life({ uploadReport: unreachable })).until(2);
-    await submission.given({ uploadReport: { snapshot: started } }, 3);
-    expect(submission.events).toHaveLength(1);
-    expect(attentionOf(submission)).toEqual([]);
-    expect(submission.run.shown.attributes).not.toHaveProperty('LabAttentionSince');
-  });
-
   test('is not uploaded before the service asked for it, and needs a person if that is after an hour', async () => {
     const busy = { failure: { type: 'TooManyRequests', isFinal: false, details: { retryAfterMs: 5_400_000 } } };
     const submission = await life({ uploadReport: busy });
@@ -156,11 +148,13 @@ describe('a file that the service does not take', () => {
     expect(uploadsOf(await submission.until(4))).toEqual([0, 5400, 10800]);
   });
 
-  test('because of the key needs a person at once, and is taken once the key is right', async () => {
+  test('because of the key needs a person at once, and nobody any more once the key is right and it is taken', async () => {
     const submission = await life({ uploadReport: { failure: { type: 'Unauthorized' } } });
     expect(attentionOf(submission)).toEqual(['upload_delayed']);
-    submission.answers['uploadReport'] = { snapshot: started };
-    expect((await submission.until(1)).events).toEqual(['0.001h completed']);
+    await submission.given({ uploadReport: { snapshot: started } }, 1);
+    expect(submission.events).toEqual(['0.001h completed']);
+    expect(attentionOf(submission)).toEqual([]);
+    expect(submission.run.shown.attributes).not.toHaveProperty('LabAttentionSince');
   });
 
   test('for good fails the submission at once, with what the service said', async () => {
