@@ -683,15 +683,3 @@ describe('an appointment that is not there any more when it is cancelled', () =>
     expect(of.events.at(-1)).toBe('121h completed');
   });
 });
-
-test('commands are carried out one after another, and none after the end', async () => {
-  const of = await begin(undefined, { bookSlot: confirmed, readAppointment: silent });
-  await of.update('cancel');
-  await choose(of, atHome);
-  await of.given({ readAppointment: reading() });
-  expect(of.run.replies.map(({ name, refused }) => [name, refused])).toEqual([
-    ['cancel', undefined],
-    ['chooseSlot', 'AppointmentEnded'],
-  ]);
-  expect(of.argumentsOf('bookSlot')).toEqual([]);
-});

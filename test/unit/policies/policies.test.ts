@@ -39,12 +39,8 @@ function boundsOf(setting: Settings[string]): { within: unknown[]; beyond: unkno
       return {
         within: [[], Array(200).fill('2026-12-25')],
         beyond: [
-          ['on 2026-12-25'],
-          ['2026-02-30'],
-          ['2026-12-25T00'],
-          [['2026-12-25']],
-          Array(201).fill('2026-12-25'),
-          '2026-12-25',
+          ...['on 2026-12-25', '2026-02-30', '2026-12-25T00', ['2026-12-25']].map((date) => [date]),
+          ...[Array(201).fill('2026-12-25'), '2026-12-25'],
         ],
       };
     case 'following':

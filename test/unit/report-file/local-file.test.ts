@@ -73,16 +73,8 @@ describe('a path below the root', () => {
 
 describe('a path is refused', () => {
   test.each([
-    '../outside/secret.pdf',
-    '../outside/nothing.pdf',
-    'folder/../../outside/secret.pdf',
-    '/etc/passwd',
-    '../root-of-another/report.pdf',
-    '..',
-    'link.pdf',
-    'way-out/secret.pdf',
-    'hop.pdf',
-    'circle.pdf',
+    ...['../outside/secret.pdf', '../outside/nothing.pdf', 'folder/../../outside/secret.pdf', '/etc/passwd', '..'],
+    ...['../root-of-another/report.pdf', 'link.pdf', 'way-out/secret.pdf', 'hop.pdf', 'circle.pdf'],
   ])('%s: it leads outside, whether something exists there or not', async (path) => {
     const { base, root, files } = await folders();
     await mkdir(join(base, 'root-of-another'));

@@ -311,18 +311,11 @@ test.each([...notAllowed, undefined])('a redirect to %j is refused', async (loca
 
 describe('a host that is not public', () => {
   test.each([
-    'http://127.0.0.1:PORT/',
-    'http://localhost:PORT/',
-    'http://2130706433:PORT/',
-    'http://0x7f.1:PORT/',
-    'http://0:PORT/',
-    'http://[::1]:PORT/',
-    'http://[::ffff:127.0.0.1]:PORT/',
-    'http://169.254.169.254/latest/meta-data/',
-    'http://10.0.0.1/',
+    ...['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '0', '[::1]', '[::ffff:127.0.0.1]'].map((at) => `${at}:PORT`),
+    ...['169.254.169.254/latest/meta-data', '10.0.0.1'],
   ])('%s is refused, and nothing is asked of it', async (pattern) => {
     const { asked, port } = await hostAsked();
-    const url = pattern.replace('PORT', String(port));
+    const url = `http://${pattern.replace('PORT', String(port))}/`;
     expect(await outcomeOf(createReportFiles({}).open({ url }))).toBe('refused: private_address');
     expect(asked).not.toHaveBeenCalled();
   });
