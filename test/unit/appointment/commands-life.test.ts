@@ -60,27 +60,28 @@ test('a choice, a request and a move while placing is stopped are refused with t
   expect(of.argumentsOf('bookSlot')).toHaveLength(2);
 });
 
-describe('a search for slots', () => {
-  const slots = { slots: [] };
+const slots = { slots: [] };
 
-  test.each([
-    [{ startDate: '2024-03-05', zipCode: '10001', radius: 25 }, 'slots at service centres'],
-    [{ siteCodes: ['PSC1'] }, 'slots at service centres'],
-    [{ radius: 50 }, 'slots near the order’s address'],
-    [undefined, 'slots near the order’s address'],
-  ])('asks for what the caller asks for, %j, and is called %s in the Web UI', async (question, summary) => {
+test.each([
+  [{ startDate: '2024-03-05', zipCode: '10001', radius: 25 }, 'slots at service centres'],
+  [{ siteCodes: ['PSC1'] }, 'slots at service centres'],
+  [{ radius: 50 }, 'slots near the order’s address'],
+  [undefined, 'slots near the order’s address'],
+])(
+  'a search for slots asks for what the caller asks for, %j, and is called %s in the Web UI',
+  async (question, summary) => {
     const of = await begin(undefined, { findSlots: slots });
     expect(await of.update('findSlots', question)).toEqual({ name: 'findSlots', value: slots });
     expect(of.argumentsOf('findSlots')).toEqual([{ orderId, ...question }]);
     expect(of.run.summaries.at(-1)).toBe(summary);
-  });
+  },
+);
 
-  test('shows that somebody means to choose', async () => {
-    const of = await life(reading(confirmed), {}, false, { findSlots: slots });
-    await of.update('findSlots');
-    await report(of, cancelled);
-    expect(of.events.at(-1)).toBe('0h appointment.choice_needed cancelled');
-  });
+test('a search for slots shows that somebody means to choose', async () => {
+  const of = await life(reading(confirmed), {}, false, { findSlots: slots });
+  await of.update('findSlots');
+  await report(of, cancelled);
+  expect(of.events.at(-1)).toBe('0h appointment.choice_needed cancelled');
 });
 
 test('what a message makes due during a command is done when the timer for it has fired: a replay may handle the message later', async () => {
@@ -98,12 +99,8 @@ test('what a message makes due during a command is done when the timer for it ha
 });
 
 test('what a command waits for makes nothing else due that no timer has fired for', async () => {
-  const policy: AppointmentPolicy = {
-    bookingTimeout: '2m',
-    confirmationWait: '1m',
-    firstPoll: '1d',
-    longestPoll: '1d',
-  };
+  const pauses = { firstPoll: '1d', longestPoll: '1d' } as const;
+  const policy: AppointmentPolicy = { bookingTimeout: '2m', confirmationWait: '1m', ...pauses };
   const of = await begin(undefined, { bookSlot: lost, rescheduleAppointment: silent }, policy);
   await choose(of, atHome);
   await move(of, later);
@@ -152,9 +149,8 @@ describe('a choice', () => {
     const state = await valueOf(choose(of, atCentre));
     expect(state?.appointment).toMatchObject({ siteCode: 'PSC1' });
     const idempotencyKey = expect.stringMatching(/^[\da-f-]{36}$/) as string;
-    expect(of.argumentsOf('bookSlot')).toEqual([
-      { orderId, slotId: atCentre, bookingTimeout: 30_000, confirmWithin: 2 * day, idempotencyKey },
-    ]);
+    const call = { orderId, slotId: atCentre, bookingTimeout: 30_000, confirmWithin: 2 * day, idempotencyKey };
+    expect(of.argumentsOf('bookSlot')).toEqual([call]);
   });
 
   test('that is repeated is one booking; another slot is refused, and so is the hour at another centre', async () => {
@@ -258,23 +254,18 @@ describe('while a booking may still be carried out', () => {
     [40, 7],
     [20, -5],
     [1, 0],
-  ])(
-    'the wait for a choice does not end: %d s before it one is made, whose answer is lost %d s after it',
-    async (before, after) => {
-      const of = await begin(undefined, { bookSlot: silent });
-      await of.until((wait - before) / 3600);
-      await choose(of, slotAt(20 * day));
-      await of.until((wait + after) / 3600);
-      await of.given({
-        bookSlot: lost,
-        readAppointment: (now: number) => reading(now >= start + (wait + after + 30) * 1000 ? far : undefined),
-      });
-      expect(of.run.replies.at(-1)).toMatchObject({ refused: 'AnswerLost' });
-      await of.until((wait + 600) / 3600);
-      expect(await stateOf(of)).toMatchObject({ phase: 'confirmed' });
-      expect(of.events.join()).not.toContain('ended');
-    },
-  );
+  ])('a wait for a choice does not end: one made %d s before has no answer %d s after it', async (before, after) => {
+    const of = await begin(undefined, { bookSlot: silent });
+    await of.until((wait - before) / 3600);
+    await choose(of, slotAt(20 * day));
+    await of.until((wait + after) / 3600);
+    const isShown = (now: number) => now >= start + (wait + after + 30) * 1000;
+    await of.given({ bookSlot: lost, readAppointment: (now: number) => reading(isShown(now) ? far : undefined) });
+    expect(of.run.replies.at(-1)).toMatchObject({ refused: 'AnswerLost' });
+    await of.until((wait + 600) / 3600);
+    expect(await stateOf(of)).toMatchObject({ phase: 'confirmed' });
+    expect(of.events.join()).not.toContain('ended');
+  });
 
   test('nothing is given up however long the service is silent; then the wait ends', async () => {
     const of = await begin(undefined, { bookSlot: lost });
@@ -396,15 +387,12 @@ describe('the key of a choice at a service centre', () => {
   });
 });
 
-test.each(['AppointmentExists', 'NothingBooked'])(
-  'a refusal that contradicts what is known (%s) is read',
-  async (type) => {
-    const of = await begin(undefined, { bookSlot: refusing(type), readAppointment: reading(confirmed) });
-    await choose(of, atHome);
-    expect(readsOf(of)).toEqual([0]);
-    expect(await stateOf(of)).toMatchObject({ phase: 'confirmed' });
-  },
-);
+test.each(['AppointmentExists', 'NothingBooked'])('what a refusal (%s) contradicts is read', async (type) => {
+  const of = await begin(undefined, { bookSlot: refusing(type), readAppointment: reading(confirmed) });
+  await choose(of, atHome);
+  expect(readsOf(of)).toEqual([0]);
+  expect(await stateOf(of)).toMatchObject({ phase: 'confirmed' });
+});
 
 describe('a provider', () => {
   const timeless = { startAt: undefined as never };
@@ -592,23 +580,20 @@ describe('a cancellation', () => {
     ['after its own webhook and before its answer', {}, [cancelled, other], cancelled],
     ['before the service answers with the appointment as it was', {}, [other], confirmed],
     ['and the first one is not there any more', {}, [other], null],
-  ])(
-    'that another one follows %s is for the caller to decide on: cancelled again, it is that one',
-    async (...given) => {
-      const [, cancellation, webhooks, answer] = given;
-      const second = { appointmentId: 'appointment-2' };
-      const of = await begin(confirmed, { cancelAppointment: silent });
-      await cancel(of, { ...cancellation, by: 'nurse-7' });
-      for (const webhook of webhooks) await report(of, webhook);
-      await of.given({ cancelAppointment: answer });
-      expect(of.run.shown.details).toContain('Cancelled by the product, by `nurse-7`');
-      expect(of.run.replies).toEqual([{ name: 'cancel', refused: 'AppointmentExists' }]);
-      expect(await stateOf(of)).toMatchObject({ phase: 'confirmed', appointment: second });
-      const status = 'cancelled';
-      await of.given({ cancelAppointment: { ...other, status } });
-      expect(await valueOf(cancel(of))).toMatchObject({ outcome: 'cancelled', appointment: { ...second, status } });
-    },
-  );
+  ])('that another follows %s leaves that to the caller: cancelled again, it is that one', async (...given) => {
+    const [, cancellation, webhooks, answer] = given;
+    const second = { appointmentId: 'appointment-2' };
+    const of = await begin(confirmed, { cancelAppointment: silent });
+    await cancel(of, { ...cancellation, by: 'nurse-7' });
+    for (const webhook of webhooks) await report(of, webhook);
+    await of.given({ cancelAppointment: answer });
+    expect(of.run.shown.details).toContain('Cancelled by the product, by `nurse-7`');
+    expect(of.run.replies).toEqual([{ name: 'cancel', refused: 'AppointmentExists' }]);
+    expect(await stateOf(of)).toMatchObject({ phase: 'confirmed', appointment: second });
+    const status = 'cancelled';
+    await of.given({ cancelAppointment: { ...other, status } });
+    expect(await valueOf(cancel(of))).toMatchObject({ outcome: 'cancelled', appointment: { ...second, status } });
+  });
 
   test('of nothing asks the service first, is refused without an answer, and cancels what was made without a report', async () => {
     const of = await begin(undefined, { cancelAppointment: cancelled, readAppointment: unavailable });

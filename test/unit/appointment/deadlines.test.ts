@@ -24,7 +24,10 @@ const questionOf = (reason: 'visit_overdue' | 'notifications_undelivered') => ({
 });
 const inAMinute = start + 60_000;
 const choice = '24h choice_reminder, 72h choice_reminder 2, 336h choice';
-const visit = '96h visit_reminder, 118h visit_reminder 2, 145h visit';
+const reminders = '96h visit_reminder, 118h visit_reminder 2';
+const visit = `${reminders}, 145h visit`;
+const openWalkIn = requestedCase({ ...booked, ...walkIn });
+const reserved = requestedCase({ ...timeless, status: 'reserved' });
 
 describe('what falls due', () => {
   test.each<[string, Appointment, string]>([
@@ -39,25 +42,13 @@ describe('what falls due', () => {
     ['is the visit, with its reminders', requestedCase(booked), visit],
     ['is only a reminder that lies ahead', requestedCase(bookedFor(3 * hour)), '1h visit_reminder 2, 145h visit'],
     ['has no reminder that is due at the booking', requestedCase(bookedFor(day)), '22h visit_reminder 2, 145h visit'],
-    [
-      'is a read while a walk-in is open, whose results are waited for longer',
-      requestedCase({ ...booked, ...walkIn }),
-      '1h read, 96h visit_reminder, 118h visit_reminder 2, 289h visit',
-    ],
+    ['is a read while a walk-in is open, whose results take longer', openWalkIn, `1h read, ${reminders}, 289h visit`],
     ['has no read of a walk-in that is over', requestedCase(snapshot(['cancelled'], walkIn)), choice],
     ['is the visit without a time, as a confirmation', requestedCase(timeless), '48h visit'],
-    [
-      'is the confirmation of a reserved slot without a time',
-      requestedCase({ ...timeless, status: 'reserved' }),
-      '1h read, 48h confirmation',
-    ],
+    ['is the confirmation of a reserved slot without a time', reserved, '1h read, 48h confirmation'],
     ['is nothing after its end', requestedCase(undefined, { ending: 'expired' }), ''],
     ['is nothing after the draw', requestedCase(snapshot(['pending', 'completed'])), ''],
-    [
-      'is a read when a booking can be read',
-      requestedCase(undefined, { doubtUntil: inAMinute }),
-      `0.017h read, ${choice}`,
-    ],
+    ['is a read of a booking', requestedCase(undefined, { doubtUntil: inAMinute }), `0.017h read, ${choice}`],
     ['is a read at once if it fell away', requestedCase(undefined, { fallen }), `at once read, ${choice}`],
     ['is none once the order was asked why', requestedCase(undefined, { fallen: { ...fallen, asked: true } }), choice],
     ['is one more read of its order', requestedCase(undefined, { askAgainAt: inAMinute }), `0.017h read, ${choice}`],

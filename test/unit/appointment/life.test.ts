@@ -18,36 +18,34 @@ const madeElsewhere = (answers: Answers = {}) => life(reading(confirmed), {}, fa
 const stateOf = ({ run }: Life) => run.query('state');
 const readsOf = (of: Life) => of.secondsOf('readAppointment');
 
-describe('an appointment that nobody chooses', () => {
-  test('is asked for twice with the time until which a choice can be made, and expires', async () => {
-    const { calls, events, announced } = await (await life(reading())).until(1000);
-    expect(calls).toEqual(['0h identifyAppointment', ...[24, 72, 336].map((at) => `${at}h readAppointment`)]);
-    expect(events).toEqual([
-      ...['24h appointment.choice_reminder 1', '72h appointment.choice_reminder 2'],
-      ...['336h appointment.ended expired', '336h completed'],
-    ]);
-    const about = { source: `appointment/${orderId}`, subject: orderId };
-    const [first, , ended] = announced;
-    expect(first).toEqual({
-      ...about,
-      id: `${orderId}/2024-03-01T10:00:00.000Z/1/choice_reminder`,
-      at: '2024-03-02T10:00:00.000Z',
-      type: 'appointment.choice_reminder',
-      data: { orderId, reminder: 1, until: '2024-03-15T10:00:00.000Z' },
-    });
-    expect(ended).toEqual({
-      ...about,
-      id: `${orderId}/none/expired.2024-03-01T10:00:00.000Z/ended`,
-      at: '2024-03-15T10:00:00.000Z',
-      type: 'appointment.ended',
-      data: { orderId, outcome: 'expired' },
-    });
+test('an appointment that nobody chooses is asked for twice with the time until which a choice can be made, and expires', async () => {
+  const { calls, events, announced } = await (await life(reading())).until(1000);
+  expect(calls).toEqual(['0h identifyAppointment', ...[24, 72, 336].map((at) => `${at}h readAppointment`)]);
+  expect(events).toEqual([
+    ...['24h appointment.choice_reminder 1', '72h appointment.choice_reminder 2'],
+    ...['336h appointment.ended expired', '336h completed'],
+  ]);
+  const about = { source: `appointment/${orderId}`, subject: orderId };
+  const [first, , ended] = announced;
+  expect(first).toEqual({
+    ...about,
+    id: `${orderId}/2024-03-01T10:00:00.000Z/1/choice_reminder`,
+    at: '2024-03-02T10:00:00.000Z',
+    type: 'appointment.choice_reminder',
+    data: { orderId, reminder: 1, until: '2024-03-15T10:00:00.000Z' },
   });
+  expect(ended).toEqual({
+    ...about,
+    id: `${orderId}/none/expired.2024-03-01T10:00:00.000Z/ended`,
+    at: '2024-03-15T10:00:00.000Z',
+    type: 'appointment.ended',
+    data: { orderId, outcome: 'expired' },
+  });
+});
 
-  test('has no reminder at or after its end', async () => {
-    const { events } = await (await life(reading(), { choiceWait: '72h' })).until(1000);
-    expect(events.slice(0, 2)).toEqual(['24h appointment.choice_reminder 1', '72h appointment.ended expired']);
-  });
+test('an appointment that nobody chooses has no reminder at or after its end', async () => {
+  const { events } = await (await life(reading(), { choiceWait: '72h' })).until(1000);
+  expect(events.slice(0, 2)).toEqual(['24h appointment.choice_reminder 1', '72h appointment.ended expired']);
 });
 
 /** What a person is asked to look at from one hour on, and is not any more at another. */
@@ -112,14 +110,12 @@ describe('a visit', () => {
     });
   });
 
-  test.each(['2025-03-06T10:00:00.000Z', '2062-03-06T10:00:00.000Z', '9999-12-31T23:00:00.000Z'])(
-    'whose time cannot be true, %s, needs a person like one without a time',
-    async (startAt) => {
-      const { events } = await (await life(reading({ ...confirmed, startAt, endAt: startAt }))).until(1000);
-      const others = events.slice(1).filter((event) => !event.includes('visit_reminder'));
-      expect(others).toEqual([...asked('visit_overdue', 48, 384), ...unresolved(384)]);
-    },
-  );
+  const untrue = ['2025-03-06T10:00:00.000Z', '2062-03-06T10:00:00.000Z', '9999-12-31T23:00:00.000Z'];
+  test.each(untrue)('whose time cannot be true, %s, needs a person like one without a time', async (startAt) => {
+    const { events } = await (await life(reading({ ...confirmed, startAt, endAt: startAt }))).until(1000);
+    const others = events.slice(1).filter((event) => !event.includes('visit_reminder'));
+    expect(others).toEqual([...asked('visit_overdue', 48, 384), ...unresolved(384)]);
+  });
 
   test('that begins late is overdue again at once, and needs nobody once it is completed', async () => {
     const appointment = await life(reading(confirmed));
@@ -132,12 +128,6 @@ describe('a visit', () => {
       ...[raised, '147h appointment.phase_changed in_progress', cleared],
       ...['200h appointment.ended completed', '200h completed'],
     ]);
-  });
-
-  test('that was made and cancelled elsewhere needs no other choice', async () => {
-    const appointment = await (await madeElsewhere()).until(10);
-    await report(appointment, cancelled);
-    expect(appointment.events.slice(1)).toEqual(['10h appointment.ended cancelled', '10h completed']);
   });
 
   test('that was overdue needs nobody for that any more when it is moved', async () => {
@@ -250,25 +240,23 @@ describe('a visit that is cancelled', () => {
   });
 });
 
-describe('an appointment whose order', () => {
-  test('the service does not know ends, once the service has said so twice within ten minutes', async () => {
-    const { events, calls } = await (await life(reading(undefined, 'gone'))).until(1000);
-    expect(calls).toEqual(['0h identifyAppointment', '0.167h readAppointment']);
-    expect(events).toEqual(['0.167h appointment.ended order_gone', '0.167h completed']);
-  });
+test('an appointment whose order the service does not know ends, once the service has said so twice within ten minutes', async () => {
+  const { events, calls } = await (await life(reading(undefined, 'gone'))).until(1000);
+  expect(calls).toEqual(['0h identifyAppointment', '0.167h readAppointment']);
+  expect(events).toEqual(['0.167h appointment.ended order_gone', '0.167h completed']);
+});
 
-  test('was cancelled needs somebody who cancels a visit at a service centre, until that is over', async () => {
-    const shown = until(30, reading(walkIn), reading(walkIn, 'cancelled'));
-    const { events } = await (await life(shown)).until(1000);
-    expect(events).toEqual([
-      ...['0h appointment.phase_changed confirmed', '39h appointment.attention_raised order_cancelled'],
-      ...['96h appointment.visit_reminder 1', '118h appointment.visit_reminder 2'],
-      ...['130h appointment.attention_cleared order_cancelled', '130h appointment.ended order_ended', '130h completed'],
-    ]);
-    const reopened = await (await life(shown)).until(40);
-    await reopened.given({ readAppointment: reading(walkIn) }, 70);
-    expect(reopened.events.slice(2)).toEqual(['51h appointment.attention_cleared order_cancelled']);
-  });
+test('an appointment whose order was cancelled needs somebody who cancels a visit at a service centre, until that is over', async () => {
+  const shown = until(30, reading(walkIn), reading(walkIn, 'cancelled'));
+  const { events } = await (await life(shown)).until(1000);
+  expect(events).toEqual([
+    ...['0h appointment.phase_changed confirmed', '39h appointment.attention_raised order_cancelled'],
+    ...['96h appointment.visit_reminder 1', '118h appointment.visit_reminder 2'],
+    ...['130h appointment.attention_cleared order_cancelled', '130h appointment.ended order_ended', '130h completed'],
+  ]);
+  const reopened = await (await life(shown)).until(40);
+  await reopened.given({ readAppointment: reading(walkIn) }, 70);
+  expect(reopened.events.slice(2)).toEqual(['51h appointment.attention_cleared order_cancelled']);
 });
 
 describe('a run', () => {
@@ -463,13 +451,7 @@ describe('a visit at a service centre', () => {
     ['that nobody has chosen yet, of an order that was cancelled, is over', undefined, 'cancelled', 'order_ended'],
     ['that was made although the order needs none is followed', confirmed, 'no_appointment', undefined],
     ['that was cancelled, of an order that needs none, is over', gone, 'no_appointment', 'order_ended'],
-    [
-      'that nobody had requested, of an order that needs none, ends as reported',
-      gone,
-      'no_appointment',
-      'cancelled',
-      false,
-    ],
+    ['that nobody requested, of an order without need, ends as reported', gone, 'no_appointment', 'cancelled', false],
     ['of an order without one has nothing to arrange', undefined, 'no_appointment', 'order_ended'],
   ])('%s', async (_what, shown, order, outcome, isRequested) => {
     const { run } = await life(reading(shown, order), {}, isRequested);

@@ -5,9 +5,7 @@ import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 export const start = Date.parse('2026-03-01T10:00:00.000Z');
 export const userId = '00000000-0000-4000-8000-000000000001';
-export const opening = {
-  ...{ workflow: deleteUser, type: 'deleteUser', workflowId: `delete-user/${userId}`, now: start },
-};
+export const opening = { workflow: deleteUser, type: 'deleteUser', workflowId: `delete-user/${userId}`, now: start };
 
 export const usual: Answers = {
   findRunningWork: { work: [], notifies: true },

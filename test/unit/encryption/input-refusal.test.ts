@@ -166,10 +166,8 @@ describe('in a replay the marker alone decides:', () => {
     const late = runWith('required', { isReplaying: true, recorded: ['unreadable-signal-7', 'unreadable-result-3'] });
     expect(await late.signal(await encrypted('readable now'))).toEqual(['unreadable']);
     expect(await late.result(await encrypted('readable now'))).toBe('AnswerLost');
-    const optional = runWith('optional', {
-      isReplaying: true,
-      recorded: ['unencrypted-signal-7', 'unencrypted-result-3'],
-    });
+    const recorded = ['unencrypted-signal-7', 'unencrypted-result-3'];
+    const optional = runWith('optional', { isReplaying: true, recorded });
     expect(await optional.signal(clear('in clear'))).toBeUndefined();
     expect(await optional.result(clear('in clear'))).toBe('AnswerLost');
   });

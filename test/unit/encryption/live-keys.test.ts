@@ -25,10 +25,7 @@ async function followed(first: string) {
       if (source.gives instanceof Error) throw source.gives;
       return parseKeyRing(source.gives);
     },
-    {
-      replaced: (ring: KeyRing) => said.push(ring.map(({ id }) => id)),
-      failed: (fault) => said.push(fault),
-    },
+    { replaced: (ring: KeyRing) => said.push(ring.map(({ id }) => id)), failed: (fault) => said.push(fault) },
   );
   return { source, said, keys };
 }

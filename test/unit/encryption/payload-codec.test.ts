@@ -192,27 +192,25 @@ describe('an unreadable payload is refused:', () => {
   });
 });
 
-describe('what is not encrypted', () => {
-  test('passes unchanged, beside what is encrypted, and is counted', async () => {
-    const counts: number[] = [];
-    const counting = createPayloadCodec(parseKeyRing(k1), { onUnencrypted: (count) => counts.push(count) });
-    const bare: Payload = { data: new Uint8Array([1, 2]) };
-    const decoded = await counting.decode([payload, await encrypted(), bare]);
-    expect(decoded[0]).toBe(payload);
-    expect(decoded[2]).toBe(bare);
-    expect(counts).toEqual([2]);
-    await counting.decode([await encrypted()]);
-    expect(counts).toEqual([2]);
-  });
+test('what is not encrypted passes unchanged, beside what is encrypted, and is counted', async () => {
+  const counts: number[] = [];
+  const counting = createPayloadCodec(parseKeyRing(k1), { onUnencrypted: (count) => counts.push(count) });
+  const bare: Payload = { data: new Uint8Array([1, 2]) };
+  const decoded = await counting.decode([payload, await encrypted(), bare]);
+  expect(decoded[0]).toBe(payload);
+  expect(decoded[2]).toBe(bare);
+  expect(counts).toEqual([2]);
+  await counting.decode([await encrypted()]);
+  expect(counts).toEqual([2]);
+});
 
-  test("is not counted if it is the server's own detail of an activity that was cancelled before it started", async () => {
-    const counts: number[] = [];
-    const counting = createPayloadCodec(parseKeyRing(k1), { onUnencrypted: (count) => counts.push(count) });
-    const detail = {
-      metadata: { encoding: Buffer.from('json/plain') },
-      data: Buffer.from('"ACTIVITY_ID_NOT_STARTED"'),
-    };
-    expect(await counting.decode([detail])).toEqual([detail]);
-    expect(counts).toEqual([]);
-  });
+test("what is not encrypted is not counted if it is the server's own detail of an activity that was cancelled before it started", async () => {
+  const counts: number[] = [];
+  const counting = createPayloadCodec(parseKeyRing(k1), { onUnencrypted: (count) => counts.push(count) });
+  const detail = {
+    metadata: { encoding: Buffer.from('json/plain') },
+    data: Buffer.from('"ACTIVITY_ID_NOT_STARTED"'),
+  };
+  expect(await counting.decode([detail])).toEqual([detail]);
+  expect(counts).toEqual([]);
 });

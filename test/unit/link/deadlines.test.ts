@@ -14,12 +14,12 @@ import {
 import { asked, claimed, handedOut, hour, looked, minute, opened, openedForAny, start } from './links.js';
 
 /** `6m code reminder`: what is due how many minutes after the start, the earliest first. */
-const inBrief = (link: Link) =>
-  deadlinesOf(link)
-    .map(
-      ({ name, at }) => `${at === atOnce ? 'at once' : `${Math.round(((at - start) / minute) * 100) / 100}m`} ${name}`,
-    )
+const inBrief = (link: Link) => {
+  const when = (at: number) => (at === atOnce ? 'at once' : `${Math.round(((at - start) / minute) * 100) / 100}m`);
+  return deadlinesOf(link)
+    .map(({ name, at }) => `${when(at)} ${name}`)
     .join(', ');
+};
 const untilOf = (link: Link) => ((waitingUntil(link) ?? Number.NaN) - start) / minute;
 
 /** After that happened to it. */
@@ -45,18 +45,8 @@ describe('a link waits', () => {
     ['with one reminder, though the code is asked for again', reminded, '67m code, 4320m link', 67],
     ['for a success to show', claimed(), 'at once confirmation, 4320m link', 4320],
     ['for it again', looked(claimed(), 'none', 2 * minute), '2.03m confirmation, 4320m link', 4320],
-    [
-      'for a webhook’s connection beside what was awaited anyway',
-      reported,
-      'at once confirmation, 6m code reminder, 61m code, 4320m link',
-      61,
-    ],
-    [
-      'never longer than the end of everything',
-      asked({ totalWait: '30m' }),
-      '6m code reminder, 30m link, 61m code',
-      30,
-    ],
+    ['for a webhook’s connection, too', reported, 'at once confirmation, 6m code reminder, 61m code, 4320m link', 61],
+    ['never longer than the end of all', asked({ totalWait: '30m' }), '6m code reminder, 30m link, 61m code', 30],
     ['for the service’s answer alone once a wait is over', over, 'at once confirmation', NaN],
     ['for that answer again', unanswered, '180.03m confirmation', NaN],
     ['for nothing once it has ended', ended, '', NaN],

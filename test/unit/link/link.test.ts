@@ -70,16 +70,13 @@ describe('a token', () => {
   test.each<[LinkReport, number]>([
     [{ state: 'pending_provider_mfa' }, 0],
     [error('provider_credential_error'), 20],
-  ])(
-    'a token that is new within the first minute restarts the wait of a login that has begun or failed: %j',
-    (...given) => {
-      const [report, after] = given;
-      const link = handedOut();
-      receiveResult(link, report, start + after * second);
-      giveToken(link, { ...held, expiresAt: start + hour }, start + 40 * second);
-      expect(link).toMatchObject({ phase: 'awaiting_password', since: start + 40 * second });
-    },
-  );
+  ])('that is new within a minute restarts the wait of a login that has begun or failed: %j', (...given) => {
+    const [report, after] = given;
+    const link = handedOut();
+    receiveResult(link, report, start + after * second);
+    giveToken(link, { ...held, expiresAt: start + hour }, start + 40 * second);
+    expect(link).toMatchObject({ phase: 'awaiting_password', since: start + 40 * second });
+  });
 
   test('a token that is new follows the advice to start over, which is no longer shown; what went wrong still is', () => {
     const link = asked();
@@ -91,24 +88,22 @@ describe('a token', () => {
   });
 });
 
-describe('a code that is requested', () => {
-  const byMail = { method: 'email', hint: 't***@example.com' };
-  test.each([
-    [{ hint: 'look at your phone' }, 'code asked'],
-    [undefined, 'code asked'],
-  ])('by %j is awaited from then on', (providerMfa, said) => {
-    const link = handedOut();
-    receiveResult(link, { state: 'pending_provider_mfa', ...(providerMfa && { providerMfa }) }, start + minute);
-    expect(link).toMatchObject({ phase: 'awaiting_code', since: start + minute, mfa: providerMfa ?? {} });
-    expect(entries(link).at(-1)).toBe(said);
-  });
+const byMail = { method: 'email', hint: 't***@example.com' };
+test.each([
+  [{ hint: 'look at your phone' }, 'code asked'],
+  [undefined, 'code asked'],
+])('a code that is requested by %j is awaited from then on', (providerMfa, said) => {
+  const link = handedOut();
+  receiveResult(link, { state: 'pending_provider_mfa', ...(providerMfa && { providerMfa }) }, start + minute);
+  expect(link).toMatchObject({ phase: 'awaiting_code', since: start + minute, mfa: providerMfa ?? {} });
+  expect(entries(link).at(-1)).toBe(said);
+});
 
-  test('once more is awaited again, with the new hint, and is not an error', () => {
-    const link = asked();
-    receiveAll(link, error('incorrect_mfa_code'), { state: 'pending_provider_mfa', providerMfa: byMail });
-    expect(link).toMatchObject({ phase: 'awaiting_code', since: start + 4 * minute, mfa: byMail, wrongCodes: 1 });
-    for (const none of ['errorType', 'consequence']) expect(link).not.toHaveProperty(none);
-  });
+test('a code that is requested once more is awaited again, with the new hint, and is not an error', () => {
+  const link = asked();
+  receiveAll(link, error('incorrect_mfa_code'), { state: 'pending_provider_mfa', providerMfa: byMail });
+  expect(link).toMatchObject({ phase: 'awaiting_code', since: start + 4 * minute, mfa: byMail, wrongCodes: 1 });
+  for (const none of ['errorType', 'consequence']) expect(link).not.toHaveProperty(none);
 });
 
 describe('wrong codes', () => {
@@ -127,25 +122,21 @@ describe('wrong codes', () => {
   });
 });
 
-describe('failed logins', () => {
-  test('of an unknown type are counted, bring no token that may be spoilt, and end the link at the limit', () => {
-    const link = handedOut({ maxPasswordAttempts: 2 });
-    receiveAll(link, error('error_of_next_year'));
-    expect(link).toMatchObject({ failedLogins: 1, consequence: 'start_over', errorType: 'error_of_next_year' });
-    expect(link).not.toHaveProperty('token');
-    receiveAll(link, error());
-    expect(link).toMatchObject({ outcome: 'failed', errorType: 'unrecognised' });
-  });
+test('failed logins of an unknown type are counted, bring no token that may be spoilt, and end the link at the limit', () => {
+  const link = handedOut({ maxPasswordAttempts: 2 });
+  receiveAll(link, error('error_of_next_year'));
+  expect(link).toMatchObject({ failedLogins: 1, consequence: 'start_over', errorType: 'error_of_next_year' });
+  expect(link).not.toHaveProperty('token');
+  receiveAll(link, error());
+  expect(link).toMatchObject({ outcome: 'failed', errorType: 'unrecognised' });
+});
 
-  test.each(['invalid_token', 'token_expired', 'token_not_validated', 'token_consumed', 'token_of_next_year'])(
-    'are not counted if the token was at fault: %s',
-    (errorType) => {
-      const link = handedOut({ maxPasswordAttempts: 1 });
-      receiveAll(link, error(errorType), error(errorType), error(errorType));
-      expect(link).toMatchObject({ phase: 'awaiting_password', failedLogins: 0 });
-      expect(link).not.toHaveProperty('token');
-    },
-  );
+const ofTheToken = ['invalid_token', 'token_expired', 'token_not_validated', 'token_consumed', 'token_of_next_year'];
+test.each(ofTheToken)('failed logins are not counted if the token was at fault: %s', (errorType) => {
+  const link = handedOut({ maxPasswordAttempts: 1 });
+  receiveAll(link, error(errorType), error(errorType), error(errorType));
+  expect(link).toMatchObject({ phase: 'awaiting_password', failedLogins: 0 });
+  expect(link).not.toHaveProperty('token');
 });
 
 test('an unknown state ends the link once it has come as often as logins may fail, and the service shows nothing', () => {
@@ -201,33 +192,27 @@ describe('a success', () => {
 });
 
 describe('a webhook', () => {
-  test.each(['none', 'older'] as const)(
-    'is followed by reads for a while if the service shows nothing new, and then forgotten: %s',
-    (found) => {
-      const link = asked();
-      receiveWebhook(link, start + 4 * minute);
-      expect(link).toMatchObject({ phase: 'awaiting_code', claim: { by: 'webhook', reads: 0 } });
-      looked(link, found, 4 * minute);
-      expect(link.claim).toMatchObject({ by: 'webhook', reads: 1 });
-      looked(link, found, 6 * minute);
-      expect(link).not.toHaveProperty('claim');
-      expect(link).toMatchObject({ phase: 'awaiting_code', token: held, attention: [] });
-    },
-  );
+  test.each(['none', 'older'] as const)('is followed by reads while nothing new shows, then forgotten: %s', (found) => {
+    const link = asked();
+    receiveWebhook(link, start + 4 * minute);
+    expect(link).toMatchObject({ phase: 'awaiting_code', claim: { by: 'webhook', reads: 0 } });
+    looked(link, found, 4 * minute);
+    expect(link.claim).toMatchObject({ by: 'webhook', reads: 1 });
+    looked(link, found, 6 * minute);
+    expect(link).not.toHaveProperty('claim');
+    expect(link).toMatchObject({ phase: 'awaiting_code', token: held, attention: [] });
+  });
 
-  test.each(['none', 'older', undefined] as const)(
-    'a webhook that comes during a read is not settled by that read, and is read for next: %s',
-    (found) => {
-      const link = asked();
-      doubt(link, start + 3 * minute);
-      const { claim } = link;
-      receiveWebhook(link, start + 4 * minute);
-      if (found) recordConnection(link, { found }, claim, start + 4 * minute);
-      else recordNoAnswer(link, claim, start + 4 * minute);
-      expect(link.claim).toEqual({ by: 'webhook', at: start + 4 * minute, reads: 0 });
-      expect(confirmAt(link)).toBe(atOnce);
-    },
-  );
+  test.each(['none', 'older', undefined] as const)('that comes during a read, %s, is settled by the next', (found) => {
+    const link = asked();
+    doubt(link, start + 3 * minute);
+    const { claim } = link;
+    receiveWebhook(link, start + 4 * minute);
+    if (found) recordConnection(link, { found }, claim, start + 4 * minute);
+    else recordNoAnswer(link, claim, start + 4 * minute);
+    expect(link.claim).toEqual({ by: 'webhook', at: start + 4 * minute, reads: 0 });
+    expect(confirmAt(link)).toBe(atOnce);
+  });
 
   test('starts the reads for a reported success at once, and does not make it less certain', () => {
     const link = claimed();
@@ -264,25 +249,19 @@ describe('an error that ends the link', () => {
   doubt(inDoubt, start + 4 * minute);
   const reported = asked();
   receiveWebhook(reported, start + 4 * minute);
-  const all = [
-    ['webhook', reported],
-    ['success', claimed()],
-    ['doubt', inDoubt],
-  ] as const;
+  const all = Object.entries({ webhook: reported, success: claimed(), doubt: inDoubt });
   const errors = ['user_cancelled', 'unsupported_region', 'duplicate_connection'];
 
-  test.each(all.flatMap(([by, link]) => errors.map((errorType) => [by, errorType, link] as const)))(
-    'is settled by a read first if a connection may have been made: %s, %s',
-    (by, errorType, before) => {
-      const link = structuredClone(before);
-      receiveResult(link, error(errorType), atTheEnd);
-      expect(link).toMatchObject({ claim: { by }, ending: { since: atTheEnd } });
-      expect(link.outcome).toBeUndefined();
-      expect(looked(structuredClone(link), 'new', 5 * minute).outcome).toBe('connected');
-      looked(link, 'none', 10 * minute);
-      expect(link).toMatchObject({ outcome: errorType === 'user_cancelled' ? 'cancelled' : 'failed', errorType });
-    },
-  );
+  const doubtful = all.flatMap(([by, link]) => errors.map((errorType) => [by, errorType, link] as const));
+  test.each(doubtful)('is settled by a read if a connection may have been made: %s, %s', (by, errorType, before) => {
+    const link = structuredClone(before);
+    receiveResult(link, error(errorType), atTheEnd);
+    expect(link).toMatchObject({ claim: { by }, ending: { since: atTheEnd } });
+    expect(link.outcome).toBeUndefined();
+    expect(looked(structuredClone(link), 'new', 5 * minute).outcome).toBe('connected');
+    looked(link, 'none', 10 * minute);
+    expect(link).toMatchObject({ outcome: errorType === 'user_cancelled' ? 'cancelled' : 'failed', errorType });
+  });
 });
 
 test('what the service shows changes nothing if nothing is awaited, unless it is the connection', () => {

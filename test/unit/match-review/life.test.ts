@@ -18,11 +18,7 @@ const rejected = over({ resolutionAction: 'rejected' });
 const order = { orderId, userId, origin: 'initial', events: [] };
 
 /** The service shows another state of the review from now on, and a webhook reports that there is news. */
-async function report(
-  review: Life,
-  of: MatchReviewSnapshot | undefined,
-  status = 'pending_customer_review',
-): Promise<void> {
+async function report(review: Life, of?: MatchReviewSnapshot, status = 'pending_customer_review'): Promise<void> {
   review.answers['readMatchReview'] = shown(of);
   await review.signal('matchReviewReported', reported(status).argument);
 }
@@ -37,6 +33,11 @@ const at = (span: number) => new Date(start + span).toISOString();
 /** A review whose decisions get these answers in turn, the last of them again and again. */
 const reviewDeciding = (answers: unknown[], others: Answers = {}) =>
   life(item(), { decideMatchReview: inTurn(...answers), ...others });
+
+/** What ends at this moment, after a person was asked. */
+const ended = (at: string, outcome: string) => [
+  ...[`${at} match_review.attention_cleared decision_needed`, `${at} match_review.ended ${outcome}`, `${at} completed`],
+];
 
 const lost = { failure: { type: 'AnswerLost' } };
 const ours = (of?: MatchReviewSnapshot) => ({ ...shown(of), isOurs: true });
@@ -144,9 +145,7 @@ describe('a run', () => {
     }
     const review = await life(item());
     await review.cancel();
-    expect(review.events.slice(2)).toEqual([
-      ...['0h match_review.attention_cleared decision_needed', '0h match_review.ended abandoned', '0h completed'],
-    ]);
+    expect(review.events.slice(2)).toEqual(ended('0h', 'abandoned'));
   });
 
   test('that is cancelled and requested at once is followed', async () => {
@@ -210,20 +209,17 @@ describe('what is there already', () => {
   test.each<[string, object]>([
     ['matchReviewReported', reported('pending_customer_review').argument],
     ['reviewRequested', {}],
-  ])(
-    'is read at once after %s, however long the service has been silent, and until then after two minutes and at least every quarter of an hour',
-    async (...given) => {
-      const unread = { identifyMatchReview: { notifies: true }, readMatchReview: unavailable };
-      const review = await (await life(item(), unread)).until(12);
-      const pauses = readsOf(review).map((seconds, n, all) => seconds - (all[n - 1] ?? 0));
-      expect([pauses[0], Math.max(...pauses)]).toEqual([120, 900]);
-      const before = readsOf(review).length;
-      await review.signal(...given);
-      await review.given({ readMatchReview: shown(item()) }, 12.1);
-      expect(readsOf(review).slice(before)).toEqual([12 * 3600, 12 * 3600 + 120]);
-      expect(review.events[0]).toBe('12.033h match_review.review_needed');
-    },
-  );
+  ])('is read at once after %s, until then each quarter of an hour at least, first after 2 min', async (...given) => {
+    const unread = { identifyMatchReview: { notifies: true }, readMatchReview: unavailable };
+    const review = await (await life(item(), unread)).until(12);
+    const pauses = readsOf(review).map((seconds, n, all) => seconds - (all[n - 1] ?? 0));
+    expect([pauses[0], Math.max(...pauses)]).toEqual([120, 900]);
+    const before = readsOf(review).length;
+    await review.signal(...given);
+    await review.given({ readMatchReview: shown(item()) }, 12.1);
+    expect(readsOf(review).slice(before)).toEqual([12 * 3600, 12 * 3600 + 120]);
+    expect(review.events[0]).toBe('12.033h match_review.review_needed');
+  });
 
   test('may be older than a webhook that came meanwhile: it is read again', async () => {
     const review = await life(item(), { identifyMatchReview: silent });
@@ -271,11 +267,7 @@ describe('a decision', () => {
     expect(review.run.shown.details).toContain('Decided: accept');
     // A deletion of the user finds the review by it.
     expect(review.run.shown.attributes).toMatchObject({ LabUserId: userId });
-    expect(review.events.slice(2)).toEqual([
-      '0h match_review.attention_cleared decision_needed',
-      '0h match_review.ended accepted',
-      '0h completed',
-    ]);
+    expect(review.events.slice(2)).toEqual(ended('0h', 'accepted'));
     expect(review.run.end).toMatchObject({ result: { decision: { action: 'accept', orderId, userId } } });
   });
 
@@ -506,24 +498,18 @@ describe('a decision that is not answered', () => {
   test.each([
     ['', again],
     [' for another patient', { ...apart, recreates }],
-  ])(
-    'to accept is carried out if the result was given to an order that was made again for that one%s',
-    async (_, of) => {
-      const review = await acceptedFor(of);
-      expect(review.argumentsOf('readOrder')[0]).toBe('order-2');
-      expect(review.run.end).toMatchObject({ result: { decision: { action: 'accept', orderId } } });
-      expect((await acceptedFor(silent)).run.calls).toMatchObject([{ call: { name: 'readOrder' } }]);
-    },
-  );
+  ])('to accept is carried out if the result was given to an order that was made for that one%s', async (_, of) => {
+    const review = await acceptedFor(of);
+    expect(review.argumentsOf('readOrder')[0]).toBe('order-2');
+    expect(review.run.end).toMatchObject({ result: { decision: { action: 'accept', orderId } } });
+    expect((await acceptedFor(silent)).run.calls).toMatchObject([{ call: { name: 'readOrder' } }]);
+  });
 
-  test.each([{ ...again, parentId: 'order-3' }, null])(
-    'to accept is not carried out for another order: %j',
-    async (of) => {
-      const { run } = await acceptedFor(of);
-      expect(run.end).toBeDefined();
-      expect(run.end).not.toHaveProperty('result.decision');
-    },
-  );
+  test.each([{ ...again, parentId: 'order-3' }, null])('to accept is not carried out for %j', async (of) => {
+    const { run } = await acceptedFor(of);
+    expect(run.end).toBeDefined();
+    expect(run.end).not.toHaveProperty('result.decision');
+  });
 
   test('is in doubt as well if nobody has ever reported or shown the review', async () => {
     const answers = { identifyMatchReview: found(), readMatchReview: shown(), decideMatchReview: lost };
@@ -586,10 +572,7 @@ describe('a review that is over', () => {
     const review = await life(item());
     await report(review, undefined);
     expect(readsOf(await review.until(10))).toEqual([0, 600]);
-    expect(review.events.slice(2)).toEqual([
-      '0.167h match_review.attention_cleared decision_needed',
-      ...['0.167h match_review.ended gone', '0.167h completed'],
-    ]);
+    expect(review.events.slice(2)).toEqual(ended('0.167h', 'gone'));
   });
 });
 

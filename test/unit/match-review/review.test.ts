@@ -46,14 +46,11 @@ test.each([
   [{ orderId: 'order-2' }, false],
   [{ userId: 'user-1' }, true],
   [{ orderId: 'order-1', userId: 'user-2' }, false],
-])(
-  'an acceptance is carried out if it names the order that the result was given to, or its parent, and the user: %j',
-  (ids, isOurs) => {
-    const shown = item({ status: 'resolved', resolvedOrderId: 'order-1', resolvedUserId: 'user-1' });
-    expect(isCarriedOut({ action: 'accept', ...ids }, shown, { parentId: 'order-0' })).toBe(isOurs);
-    expect(isCarriedOut({ action: 'accept', ...ids }, item({ status: 'matched' }))).toBe(true);
-  },
-);
+])('an acceptance is carried out if it names the result’s order, or its parent, and the user: %j', (ids, isOurs) => {
+  const shown = item({ status: 'resolved', resolvedOrderId: 'order-1', resolvedUserId: 'user-1' });
+  expect(isCarriedOut({ action: 'accept', ...ids }, shown, { parentId: 'order-0' })).toBe(isOurs);
+  expect(isCarriedOut({ action: 'accept', ...ids }, item({ status: 'matched' }))).toBe(true);
+});
 
 test('a webhook counts if the service no longer shows the review, the furthest one whatever came last', () => {
   const review = readCase();

@@ -32,14 +32,9 @@ function startWorker() {
     async describe() {
       calls.push('describe');
       if (!results[workflowId]) throw new WorkflowNotFoundError('none', workflowId, undefined);
-      if (results[workflowId] === erasing)
-        return {
-          workflowId,
-          runId: 'run-1',
-          status: { name: 'RUNNING' },
-          typedSearchAttributes: { get: () => 'deleted' },
-        };
-      return { workflowId, runId: 'run-1', status: { name: 'COMPLETED' }, closeTime };
+      const run = { workflowId, runId: 'run-1' };
+      if (results[workflowId] !== erasing) return { ...run, status: { name: 'COMPLETED' }, closeTime };
+      return { ...run, status: { name: 'RUNNING' }, typedSearchAttributes: { get: () => 'deleted' } };
     },
     async result() {
       calls.push('result');

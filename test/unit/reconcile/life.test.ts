@@ -34,10 +34,8 @@ test('a pass over many pages counts them together, however many runs it takes, a
   const next = await pass(answer, input);
   await next.start();
   expect([...first.asked, ...next.asked]).toEqual([undefined, 2, 1].map((number) => ['updated', number]));
-  expect(next.life.run.end).toMatchObject({
-    kind: 'completed',
-    result: { watermark: range.to, listed: 150, notified: 147, passedOver: 3 },
-  });
+  const result = { watermark: range.to, listed: 150, notified: 147, passedOver: 3 };
+  expect(next.life.run.end).toMatchObject({ kind: 'completed', result });
 });
 
 test('critical results are asked for by both filters: one may know no other word than critical, the other may be ignored', async () => {

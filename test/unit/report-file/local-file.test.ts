@@ -37,15 +37,13 @@ describe('a path below the root', () => {
     expect((await read(file)).equals(pdf)).toBe(true);
   });
 
-  test.each(['folder/../report.pdf', './report.pdf', 'inner.pdf', 'way/report.pdf'])(
-    'may be written %s',
-    async (path) => {
-      const { root, files } = await folders();
-      await symlink('report.pdf', join(root, 'inner.pdf'));
-      await symlink('.', join(root, 'way'));
-      expect(await outcomeOf(files.open({ path }))).toBe(pdf.length);
-    },
-  );
+  const spellings = ['folder/../report.pdf', './report.pdf', 'inner.pdf', 'way/report.pdf'];
+  test.each(spellings)('may be written %s', async (path) => {
+    const { root, files } = await folders();
+    await symlink('report.pdf', join(root, 'inner.pdf'));
+    await symlink('.', join(root, 'way'));
+    expect(await outcomeOf(files.open({ path }))).toBe(pdf.length);
+  });
 
   test('may be absolute, even if the root itself is a link', async () => {
     const { base, root } = await folders();
@@ -90,13 +88,11 @@ describe('a path is refused', () => {
     expect(await outcomeOf(createReportFiles({}).open({ path: 'report.pdf' }))).toBe('refused: outside_root');
   });
 
-  test.each(['nothing.pdf', 'report.pdf/below', 'n\0ul.pdf', `${'n'.repeat(300)}.pdf`])(
-    '%j: nothing is there',
-    async (path) => {
-      const { files } = await folders();
-      expect(await outcomeOf(files.open({ path }))).toBe('refused: not_found');
-    },
-  );
+  const nowhere = ['nothing.pdf', 'report.pdf/below', 'n\0ul.pdf', `${'n'.repeat(300)}.pdf`];
+  test.each(nowhere)('%j: nothing is there', async (path) => {
+    const { files } = await folders();
+    expect(await outcomeOf(files.open({ path }))).toBe('refused: not_found');
+  });
 
   test('a path is refused if it is a folder, a pipe or a socket, and opening a pipe does not wait for a writer', async () => {
     const { root, files } = await folders();

@@ -122,7 +122,7 @@ describe('a file at a URL', () => {
 
   test('is taken only as fast as it is read', async () => {
     let sent = 0;
-    const { host, url } = await hosting((_request, response) => {
+    const answer: RequestListener = (_request, response) => {
       const pump = (): void => {
         while (sent < 100_000_000) {
           sent += 65_536;
@@ -131,8 +131,9 @@ describe('a file at a URL', () => {
       };
       response.on('drain', pump);
       pump();
-    });
-    const file = await createReportFiles({ allowedHosts: [host], maxBytes: 200_000_000 }).open({ url });
+    };
+    const { files, url } = await allowing(answer, { maxBytes: 200_000_000 });
+    const file = await files.open({ url });
     // What lies between the two programs is the system's: it stops growing while nobody reads.
     let before = -1;
     await vi.waitFor(
@@ -183,23 +184,21 @@ describe('a host that does not have the file', () => {
   });
 });
 
-describe('a host that breaks its promise', () => {
-  const announcing = (bytes: number) => `HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n\r\n${pdf.toString('latin1')}`;
+const announcing = (bytes: number) => `HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n\r\n${pdf.toString('latin1')}`;
 
-  test.each([
-    ['fewer bytes than announced are a broken transfer', announcing(pdf.length + 1), 'unavailable: broken_off'],
-    ['more bytes than announced are refused', `${announcing(pdf.length)}and more`, 'refused: unexpected_answer'],
-    ['an answer that is not HTTP is a broken transfer', 'SSH-2.0-invented\r\n', 'unavailable: broken_off'],
-  ])('%s', async (_what, bytes, outcome) => {
-    expect(await fetchedFrom(bytes)).toBe(outcome);
-  });
+test.each([
+  ['fewer bytes than announced are a broken transfer', announcing(pdf.length + 1), 'unavailable: broken_off'],
+  ['more bytes than announced are refused', `${announcing(pdf.length)}and more`, 'refused: unexpected_answer'],
+  ['an answer that is not HTTP is a broken transfer', 'SSH-2.0-invented\r\n', 'unavailable: broken_off'],
+])('%s', async (_what, bytes, outcome) => {
+  expect(await fetchedFrom(bytes)).toBe(outcome);
+});
 
-  test('an answer that breaks off between two chunks is a broken transfer', async () => {
-    const answer: RequestListener = (request, response) => {
-      response.write(sampleReport('pdf', { size: 100_000 }), () => request.socket.destroy());
-    };
-    expect(await fetched(answer)).toBe('unavailable: broken_off');
-  });
+test('an answer that breaks off between two chunks is a broken transfer', async () => {
+  const answer: RequestListener = (request, response) => {
+    response.write(sampleReport('pdf', { size: 100_000 }), () => request.socket.destroy());
+  };
+  expect(await fetched(answer)).toBe('unavailable: broken_off');
 });
 
 describe('a host that stands still', () => {
@@ -266,10 +265,9 @@ describe('a host that drips', () => {
   });
 
   test('is not blamed for a reader that takes its time', async () => {
-    const { host, url } = await hosting(
-      (_request, response) => void response.end(sampleReport('pdf', { size: 300_000 })),
-    );
-    const file = await createReportFiles({ allowedHosts: [host], idleTimeoutMs: 1_000 }).open({ url });
+    const answer: RequestListener = (_request, response) => response.end(sampleReport('pdf', { size: 300_000 }));
+    const { files, url } = await allowing(answer, { idleTimeoutMs: 1_000 });
+    const file = await files.open({ url });
     let seen = 0;
     for await (const { length } of file.bytes) {
       // Longer than the host itself might take until here.
@@ -296,12 +294,10 @@ const notAllowed = [
   ...['https://user@example.com/', 'https://user:secret@example.com/', 'https://:secret@example.com/'],
 ];
 
-test.each(['report.pdf', '/report.pdf', ...notAllowed])(
-  'a URL must be http or https and without a user name or password, unlike %j',
-  async (url) => {
-    expect(await outcomeOf(createReportFiles({}).open({ url }))).toBe('refused: url_not_allowed');
-  },
-);
+const noUrls = ['report.pdf', '/report.pdf', ...notAllowed];
+test.each(noUrls)('a URL must be http or https and without a user name or password, unlike %j', async (url) => {
+  expect(await outcomeOf(createReportFiles({}).open({ url }))).toBe('refused: url_not_allowed');
+});
 
 test.each([...notAllowed, undefined])('a redirect to %j is refused', async (location) => {
   const headers = location === undefined ? {} : { location };

@@ -31,91 +31,87 @@ test.each([
   expect(phaseOf(status)).toBe(phase);
 });
 
-describe('the product is notified', () => {
-  function follow(...statuses: string[]): Job {
-    const job = handedOver();
-    for (const status of statuses) {
-      learnFromWebhook(job, snapshot(status), began);
-      announceNews(job, began);
-    }
-    return job;
+function follow(...statuses: string[]): Job {
+  const job = handedOver();
+  for (const status of statuses) {
+    learnFromWebhook(job, snapshot(status), began);
+    announceNews(job, began);
   }
+  return job;
+}
 
-  test('the product is notified of parsing, review and result once each, and not of the upload', () => {
-    const job = follow('upload_pending', 'started', 'processing', 'pending_review', 'completed');
-    expect(notified(job)).toEqual(['started/phase_changed', 'pending_review/review_needed', 'completed/completed']);
-  });
+test('the product is notified of parsing, review and result once each, and not of the upload', () => {
+  const job = follow('upload_pending', 'started', 'processing', 'pending_review', 'completed');
+  expect(notified(job)).toEqual(['started/phase_changed', 'pending_review/review_needed', 'completed/completed']);
+});
 
-  test('the product is notified only of the result of a job that another has superseded, with that other', () => {
-    const job = handedOver({ ending: 'superseded', supersededBy: 'other-job' });
-    const reports = ['started', 'pending_review', 'failed'].map((status) => snapshot(status));
-    for (const report of [...reports, snapshot('completed', { counts })]) {
-      learnFromWebhook(job, report, began);
-      announceNews(job, began);
-    }
-    expect(notified(job)).toEqual(['failed/failed', 'completed/completed']);
-    expect(job.outbox).toMatchObject([
-      { data: { supersededBy: 'other-job', failureReason: expect.any(String) as string } },
-      { data: { supersededBy: 'other-job', results: 3 } },
-    ]);
-  });
-
-  test('the product is notified of a result once more after its review, with the counts', () => {
-    const job = follow('completed');
-    learnFromWebhook(job, snapshot('completed', { isReviewed: true, counts }), began);
+test('the product is notified only of the result of a job that another has superseded, with that other', () => {
+  const job = handedOver({ ending: 'superseded', supersededBy: 'other-job' });
+  const reports = ['started', 'pending_review', 'failed'].map((status) => snapshot(status));
+  for (const report of [...reports, snapshot('completed', { counts })]) {
+    learnFromWebhook(job, report, began);
     announceNews(job, began);
-    announceNews(job, began);
-    expect(notified(job)).toEqual(['completed/completed', 'completed.reviewed/completed']);
-    expect(job.outbox.at(-1)).toMatchObject({ data: { isReviewed: true, results: 3, aboveRange: 1 } });
-  });
+  }
+  expect(notified(job)).toEqual(['failed/failed', 'completed/completed']);
+  expect(job.outbox).toMatchObject([
+    { data: { supersededBy: 'other-job', failureReason: expect.any(String) as string } },
+    { data: { supersededBy: 'other-job', results: 3 } },
+  ]);
+});
 
-  test.each([...parsingFailureReasons, 'a_reason_of_tomorrow', undefined])(
-    'the product is notified of why a job failed: %s',
-    (failureReason) => {
-      const job = handedOver();
-      learnFromWebhook(job, snapshot('failed', failureReason === undefined ? {} : { failureReason }), began);
-      announceNews(job, began);
-      const { reason, sentence } = failureOf(failureReason);
-      const about = { jobId, reference: 'report-1', userId };
-      expect(job.outbox[0]?.data).toEqual({ ...about, failureReason: reason, failureSentence: sentence });
-      expect(resultOf(job)).toMatchObject({ outcome: 'failed', failure: { reason, sentence } });
-    },
-  );
+test('the product is notified of a result once more after its review, with the counts', () => {
+  const job = follow('completed');
+  learnFromWebhook(job, snapshot('completed', { isReviewed: true, counts }), began);
+  announceNews(job, began);
+  announceNews(job, began);
+  expect(notified(job)).toEqual(['completed/completed', 'completed.reviewed/completed']);
+  expect(job.outbox.at(-1)).toMatchObject({ data: { isReviewed: true, results: 3, aboveRange: 1 } });
+});
 
-  test('the product is notified of a claim only if something was notified before it', () => {
-    const job = handedOver();
-    learnFromWebhook(job, snapshot('upload_pending'), began);
-    announceNews(job, began);
-    announceClaim(job, began);
-    expect(notified(job)).toEqual([]);
-    learnFromWebhook(job, snapshot('started'), began);
-    announceNews(job, began);
-    announceClaim(job, began);
-    expect(notified(job)).toEqual(['started/phase_changed', 'claim/claimed']);
-  });
+const reasons = [...parsingFailureReasons, 'a_reason_of_tomorrow', undefined];
+test.each(reasons)('the product is notified of why a job failed: %s', (failureReason) => {
+  const job = handedOver();
+  learnFromWebhook(job, snapshot('failed', failureReason === undefined ? {} : { failureReason }), began);
+  announceNews(job, began);
+  const { reason, sentence } = failureOf(failureReason);
+  const about = { jobId, reference: 'report-1', userId };
+  expect(job.outbox[0]?.data).toEqual({ ...about, failureReason: reason, failureSentence: sentence });
+  expect(resultOf(job)).toMatchObject({ outcome: 'failed', failure: { reason, sentence } });
+});
 
-  test('the product is notified of an end that comes again after a move under another id, and not of one that it knows', () => {
-    const job = handedOver({ ending: 'unresolved' });
-    job.announced.push('unresolved/ended', `${jobId}/unresolved/phase_changed`);
-    for (let time = 0; time < 2; time += 1) {
-      announceEnd(job, began);
-      delete job.endAnnounced;
-    }
-    expect(notified(job)).toEqual(['unresolved/ended', 'unresolved.2/ended']);
-    expect(job.outbox[0]?.data).toEqual({ jobId, reference: 'report-1', userId, outcome: 'unresolved' });
-    for (const [before, isKnown] of [
-      [{ outcome: 'unresolved', statuses: 0 }, true],
-      [{ outcome: 'job_gone', statuses: 0 }, false],
-      [{ outcome: 'unresolved', statuses: -1 }, false],
-    ] as const) {
-      const again = handedOver({ ending: 'unresolved', before });
-      announceEnd(again, began);
-      expect(notified(again)).toEqual(isKnown ? [] : ['unresolved/ended']);
-    }
-    const open = handedOver();
-    announceEnd(open, began);
-    expect(notified(open)).toEqual([]);
-  });
+test('the product is notified of a claim only if something was notified before it', () => {
+  const job = handedOver();
+  learnFromWebhook(job, snapshot('upload_pending'), began);
+  announceNews(job, began);
+  announceClaim(job, began);
+  expect(notified(job)).toEqual([]);
+  learnFromWebhook(job, snapshot('started'), began);
+  announceNews(job, began);
+  announceClaim(job, began);
+  expect(notified(job)).toEqual(['started/phase_changed', 'claim/claimed']);
+});
+
+test('the product is notified of an end that comes again after a move under another id, and not of one that it knows', () => {
+  const job = handedOver({ ending: 'unresolved' });
+  job.announced.push('unresolved/ended', `${jobId}/unresolved/phase_changed`);
+  for (let time = 0; time < 2; time += 1) {
+    announceEnd(job, began);
+    delete job.endAnnounced;
+  }
+  expect(notified(job)).toEqual(['unresolved/ended', 'unresolved.2/ended']);
+  expect(job.outbox[0]?.data).toEqual({ jobId, reference: 'report-1', userId, outcome: 'unresolved' });
+  for (const [before, isKnown] of [
+    [{ outcome: 'unresolved', statuses: 0 }, true],
+    [{ outcome: 'job_gone', statuses: 0 }, false],
+    [{ outcome: 'unresolved', statuses: -1 }, false],
+  ] as const) {
+    const again = handedOver({ ending: 'unresolved', before });
+    announceEnd(again, began);
+    expect(notified(again)).toEqual(isKnown ? [] : ['unresolved/ended']);
+  }
+  const open = handedOver();
+  announceEnd(open, began);
+  expect(notified(open)).toEqual([]);
 });
 
 test('every known reason of failure has a sentence of its own, and none of them names the reason', () => {

@@ -1,35 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { ReportSnapshot } from '../../../service/report/snapshot.js';
-import { parsingJob } from '../../../workflows/report/workflow.js';
 import { Life, silent, unavailable } from '../life.js';
 import { began, counts, jobId, snapshot, userId } from './jobs.js';
+import { handOver, life, opening } from './lives.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* The lives of parsing jobs, from the hand-over to the end: what the product is notified of, and when the service is asked. */
-
-/** A job that was handed over, unless a webhook brought it. */
-async function life(read: unknown, isAdopted = false): Promise<Life> {
-  const opening = { workflow: parsingJob, type: 'parsingJob', workflowId: `parsing-job/${jobId}`, now: began };
-  const policy = resolvePolicy('report', { giveUpAfter: '2d' });
-  const first = snapshot('started');
-  const begun = new Life(opening, {
-    identifyJob: { snapshot: first, gone: false, notifies: true, owner: { kind: 'none' } },
-    readParsingJob: read,
-  });
-  const submitted = { reference: 'report-1', userId, policy, snapshot: first, adopted: false, notifies: true };
-  const handOver = { name: 'reportSubmitted', argument: submitted };
-  return begun.start({ jobId, policy }, isAdopted ? { name: 'jobChanged', argument: first } : handOver);
-}
 
 const report = (of: Life, status: string, more: Partial<ReportSnapshot> = {}) => {
   of.answers['readParsingJob'] = snapshot(status, more);
   return of.signal('jobChanged', snapshot(status, more));
 };
-
-const handOver = (more: object = {}) => ({
-  ...{ reference: 'report-1', userId, policy: resolvePolicy('report'), snapshot: snapshot('started') },
-  ...{ adopted: false, notifies: true, ...more },
-});
 
 const about = { jobId, reference: 'report-1', userId };
 const readsOf = ({ calls }: Life) => calls.map((call) => Number.parseFloat(call));
@@ -44,34 +25,21 @@ test('a job that never moves is read at doubling intervals, needs a person, and 
   ]);
   // Doubling up to longestPoll, six hours.
   expect(readsOf(job).slice(0, 10)).toEqual([0.033, 0.1, 0.233, 0.5, 1, 2.067, 4.2, 8.467, 14.467, 20.467]);
-  const from = { source: `parsing-job/${jobId}`, subject: jobId };
+  const notified = (of: string, type: string, at: string, data: object) => ({
+    ...{ id: `${jobId}/${of}/${type}`, type: `report.${type}`, at, data: { ...about, ...data } },
+    ...{ source: `parsing-job/${jobId}`, subject: jobId },
+  });
+  const since = '2026-11-02T10:00:00.000Z';
   expect(job.announced).toEqual([
-    {
-      ...{
-        ...from,
-        id: `${jobId}/started/phase_changed`,
-        at: '2026-11-02T09:00:00.000Z',
-        type: 'report.phase_changed',
-      },
-      data: { ...about, phase: 'parsing', status: 'started' },
-    },
-    {
-      ...{ ...from, id: `${jobId}/parsing_overdue/attention_raised`, type: 'report.attention_raised' },
-      ...{ at: '2026-11-02T10:00:00.000Z' },
-      data: { ...about, reason: 'parsing_overdue', since: '2026-11-02T10:00:00.000Z' },
-    },
-    {
-      ...{ ...from, id: `${jobId}/unresolved/ended`, at: '2026-11-04T10:00:00.000Z', type: 'report.ended' },
-      data: { ...about, outcome: 'unresolved' },
-    },
+    notified('started', 'phase_changed', '2026-11-02T09:00:00.000Z', { phase: 'parsing', status: 'started' }),
+    notified('parsing_overdue', 'attention_raised', since, { reason: 'parsing_overdue', since }),
+    notified('unresolved', 'ended', '2026-11-04T10:00:00.000Z', { outcome: 'unresolved' }),
   ]);
 });
 
-test('a job is given up a day later if the service is silent, and at once if it is gone', async () => {
-  const silent = await (await life(unavailable)).until(1000);
-  expect(silent.events.slice(2)).toEqual(['73h report.ended unresolved', '73h completed']);
-  const gone = await (await life(null)).until(1000);
-  expect(gone.events.slice(1)).toEqual(['0.033h report.ended job_gone', '0.033h completed']);
+test('a job is given up a day later if the service is silent', async () => {
+  const { events } = await (await life(unavailable)).until(1000);
+  expect(events.slice(2)).toEqual(['73h report.ended unresolved', '73h completed']);
 });
 
 test('a review, its delay and its result are announced, and answer the questions before them', async () => {
@@ -107,9 +75,10 @@ test('a delay that is over when the review ends without a result needs nobody ei
 });
 
 test('a job without an id is refused', async () => {
-  const opening = { workflow: parsingJob, type: 'parsingJob', workflowId: 'parsing-job/1', now: began };
   for (const input of [undefined, { jobId: 1 }]) {
-    expect((await new Life(opening, {}).start(input)).events).toEqual(['0h failed: InvalidCommand']);
+    expect((await new Life({ ...opening, workflowId: 'parsing-job/1' }, {}).start(input)).events).toEqual([
+      '0h failed: InvalidCommand',
+    ]);
   }
 });
 
@@ -126,24 +95,22 @@ test('a webhook that is not about the job is dropped, and one that says nothing 
   expect(await job.run.query('state')).toMatchObject({ ...about, status: 'started', phase: 'parsing' });
 });
 
-describe('a job that the product stops following', () => {
-  test('while a read shows its result has that result', async () => {
-    const job = await life(silent);
-    await job.until(0.1);
-    await job.update('cancel');
-    await job.given({ readParsingJob: snapshot('completed', { counts }) });
-    expect(job.events.slice(1)).toEqual(['0.1h report.completed', '0.1h completed']);
-  });
+test('a job that the product stops following while a read shows its result has that result', async () => {
+  const job = await life(silent);
+  await job.until(0.1);
+  await job.update('cancel');
+  await job.given({ readParsingJob: snapshot('completed', { counts }) });
+  expect(job.events.slice(1)).toEqual(['0.1h report.completed', '0.1h completed']);
+});
 
-  test('ends at once and once, and says so in its answer, its notification and its history', async () => {
-    const job = await (await life(snapshot('started'))).given({ notify: silent });
-    for (let times = 0; times < 2; times += 1) {
-      expect(await job.update('cancel')).toMatchObject({ value: { ...about, outcome: 'abandoned' } });
-    }
-    await job.given({ notify: undefined });
-    expect(job.events.slice(1)).toEqual(['0h report.ended abandoned', '0h completed']);
-    expect(job.run.shown.details).toContain('**the product stopped following the job**');
-  });
+test('a job that the product stops following ends at once and once, and says so in its answer, its notification and its history', async () => {
+  const job = await (await life(snapshot('started'))).given({ notify: silent });
+  for (let times = 0; times < 2; times += 1) {
+    expect(await job.update('cancel')).toMatchObject({ value: { ...about, outcome: 'abandoned' } });
+  }
+  await job.given({ notify: undefined });
+  expect(job.events.slice(1)).toEqual(['0h report.ended abandoned', '0h completed']);
+  expect(job.run.shown.details).toContain('**the product stopped following the job**');
 });
 
 test('a long history goes on in a new run, which knows everything and asks for nothing again', async () => {
@@ -160,9 +127,8 @@ test('a long history goes on in a new run, which knows everything and asks for n
 });
 
 test('a job whose result a read brings at the deadline needs nobody', async () => {
-  const job = await life((now: number) =>
-    now < began + 3_600_000 ? snapshot('started') : snapshot('completed', { counts }),
-  );
+  const completed = snapshot('completed', { counts });
+  const job = await life((now: number) => (now < began + 3_600_000 ? snapshot('started') : completed));
   expect((await job.until(2)).events.slice(1)).toEqual(['1h report.completed', '1h completed']);
 });
 
@@ -227,25 +193,20 @@ describe('a hand-over', () => {
   });
 
   test('that is later than a run of its job does not believe the answer of its upload', async () => {
-    const opening = { workflow: parsingJob, type: 'parsingJob', workflowId: `parsing-job/${jobId}`, now: began };
     const owner = { kind: 'none' };
     const identifyJob = { snapshot: snapshot('failed'), gone: false, notifies: true, owner };
     const job = new Life(opening, { identifyJob });
     const earlierRun = { runId: '0c9a0000-0000-4000-8000-0000000000a1' };
-    await job.start(
-      { jobId, policy: resolvePolicy('report'), earlierRun },
-      { name: 'reportSubmitted', argument: handOver() },
-    );
+    const submitted = { name: 'reportSubmitted', argument: handOver() };
+    await job.start({ jobId, policy: resolvePolicy('report'), earlierRun }, submitted);
     expect(job.calls).toEqual(['0h identifyJob']);
     expect(job.events.join()).not.toContain('parsing');
   });
 
   test('changes nothing the second time, and needs a person if it has another reference', async () => {
     const job = await life(snapshot('started'));
-    await job.signal(
-      'reportSubmitted',
-      handOver({ userId: 'another', policy: resolvePolicy('report', { firstPoll: '1h' }) }),
-    );
+    const policy = resolvePolicy('report', { firstPoll: '1h' });
+    await job.signal('reportSubmitted', handOver({ userId: 'another', policy }));
     expect(job.events).toHaveLength(1);
     await job.signal('reportSubmitted', handOver({ reference: 'report-2' }));
     expect(job.events.slice(1)).toEqual(['0h report.attention_raised reference_conflict']);

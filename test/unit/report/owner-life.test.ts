@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { JobReading } from '../../../activities/report/reports.js';
 import type { ParsingJobResult } from '../../../protocol/report/messages.js';
-import { parsingJob } from '../../../workflows/report/workflow.js';
 import { Life, silent, type Answers } from '../life.js';
 import { began, counts, jobId, snapshot, userId } from './jobs.js';
+import { handOver, opening } from './lives.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* Jobs of which it is found out whose they are: how often that is asked, and what comes of it. */
@@ -19,19 +19,17 @@ const reading = (more: Partial<JobReading> = {}) => ({
 });
 
 const reported = (status: string, more: object = {}) => ({ name: 'jobChanged', argument: snapshot(status, more) });
-const handedOver = (more: object = {}) => ({
-  name: 'reportSubmitted',
-  argument: { ...{ reference, userId, policy, snapshot: started, adopted: false, notifies: true }, ...more },
-});
+const handedOver = (more: object = {}) => ({ name: 'reportSubmitted', argument: handOver(more) });
 
 const opened = (identifyJob: unknown, input: object = {}, more: Answers = {}) => {
-  const opening = { workflow: parsingJob, type: 'parsingJob', workflowId: `parsing-job/${jobId}`, now: began };
   const of = new Life(opening, { identifyJob, readParsingJob: started, ...more });
   return {
     start: (...signals: { name: string; argument: unknown }[]) => of.start({ jobId, policy, ...input }, ...signals),
   };
 };
 
+const parsing = '0.003h report.phase_changed parsing';
+const ended = ['0.003h report.ended job_gone', '0.003h completed'];
 const asksOf = (of: Life) => of.secondsOf('identifyJob');
 const stateOf = ({ run }: Life) => run.query('state');
 
@@ -150,9 +148,7 @@ describe('a job that nobody has handed over yet', () => {
 
   test('is gone if the service says so', async () => {
     const job = await opened({ ...reading({ gone: true }), snapshot: undefined }).start(reported('started'));
-    expect((await job.until(1)).events).toEqual([
-      ...['0.003h report.phase_changed parsing', '0.003h report.ended job_gone', '0.003h completed'],
-    ]);
+    expect((await job.until(1)).events).toEqual([parsing, ...ended]);
   });
 
   test('is gone once a read repeats an answer that is not the service’s own', async () => {
@@ -286,12 +282,8 @@ describe('a job with an earlier run', () => {
   });
 
   test('that another had superseded stays so, unless it is handed over', async () => {
-    const previous = earlier({
-      announced,
-      outcome: 'superseded',
-      supersededBy: 'job-2',
-      reference: undefined as never,
-    });
+    const superseded = { outcome: 'superseded', supersededBy: 'job-2' } as const;
+    const previous = earlier({ announced, ...superseded, reference: undefined as never });
     const job = await (await opened(reading({ previous })).start(reported('started'))).until(1);
     expect(job.run.end).toMatchObject({ result: { outcome: 'superseded', supersededBy: 'job-2' } });
     expect(job.events).toEqual(['0.003h completed']);
@@ -305,13 +297,10 @@ describe('a job with an earlier run', () => {
   test('and that the service does not know any more is gone', async () => {
     const previous = earlier({ announced });
     const gone = { ...reading({ previous, gone: true }), snapshot: undefined };
-    expect((await (await opened(gone).start(reported('started'))).until(1)).events).toEqual([
-      ...['0.003h report.ended job_gone', '0.003h completed'],
-    ]);
+    expect((await (await opened(gone).start(reported('started'))).until(1)).events).toEqual(ended);
     const again = { ...reading({ previous: earlier({ outcome: 'job_gone' }), gone: true }), snapshot: undefined };
-    expect((await (await opened(again).start(reported('started'))).until(1)).events).toEqual([
-      ...['0.003h report.phase_changed parsing', '0.003h completed'],
-    ]);
+    const { events } = await (await opened(again).start(reported('started'))).until(1);
+    expect(events).toEqual([parsing, '0.003h completed']);
   });
 });
 

@@ -13,60 +13,58 @@ import { counts, jobId, snapshot, userId } from './jobs.js';
 
 const receivedAll = (snapshots: readonly ReportSnapshot[], from: Reported = {}) => snapshots.reduce(foldWebhook, from);
 
-describe('webhooks', () => {
-  test.each([
-    ['upload_pending', 'started'],
-    ['started', 'processing'],
-    ['processing', 'pending_review'],
-    ['pending_review', 'a_status_of_tomorrow'],
-    ['a_status_of_tomorrow', 'failed'],
-    ['failed', 'completed'],
-    [undefined, 'upload_pending'],
-  ])('webhooks of %s come before those of %s, in whichever order they arrive', (earlier, later) => {
-    expect(rankOf(earlier)).toBeLessThan(rankOf(later));
-    expect(knownOf(receivedAll([snapshot(earlier), snapshot(later)]))?.status).toBe(later);
-    expect(knownOf(receivedAll([snapshot(later), snapshot(earlier)]))?.status).toBe(later);
-  });
+test.each([
+  ['upload_pending', 'started'],
+  ['started', 'processing'],
+  ['processing', 'pending_review'],
+  ['pending_review', 'a_status_of_tomorrow'],
+  ['a_status_of_tomorrow', 'failed'],
+  ['failed', 'completed'],
+  [undefined, 'upload_pending'],
+])('webhooks of %s come before those of %s, in whichever order they arrive', (earlier, later) => {
+  expect(rankOf(earlier)).toBeLessThan(rankOf(later));
+  expect(knownOf(receivedAll([snapshot(earlier), snapshot(later)]))?.status).toBe(later);
+  expect(knownOf(receivedAll([snapshot(later), snapshot(earlier)]))?.status).toBe(later);
+});
 
-  test('webhooks in any order and repetition end in the same state', () => {
-    const early = ['upload_pending', 'started', 'processing', 'pending_review'];
-    const statuses = [...early, 'odd', 'odder', 'failed', 'completed'];
-    const report = fc.record({ status: fc.constantFrom(...statuses), isReviewed: fc.boolean() });
-    fc.assert(
-      fc.property(fc.array(report, { minLength: 1 }), fc.integer(), (sent, turn) => {
-        const jobs = sent.map(({ status, isReviewed }) => snapshot(status, { isReviewed }));
-        const at = Math.abs(turn) % jobs.length;
-        const other = [...jobs.slice(at), ...jobs.slice(0, at), ...jobs].toReversed();
-        expect(knownOf(receivedAll(other))).toEqual(knownOf(receivedAll(jobs)));
-      }),
-    );
-  });
+test('webhooks in any order and repetition end in the same state', () => {
+  const early = ['upload_pending', 'started', 'processing', 'pending_review'];
+  const statuses = [...early, 'odd', 'odder', 'failed', 'completed'];
+  const report = fc.record({ status: fc.constantFrom(...statuses), isReviewed: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(report, { minLength: 1 }), fc.integer(), (sent, turn) => {
+      const jobs = sent.map(({ status, isReviewed }) => snapshot(status, { isReviewed }));
+      const at = Math.abs(turn) % jobs.length;
+      const other = [...jobs.slice(at), ...jobs.slice(0, at), ...jobs].toReversed();
+      expect(knownOf(receivedAll(other))).toEqual(knownOf(receivedAll(jobs)));
+    }),
+  );
+});
 
-  test('webhooks with a reviewed result come after those from before the review', () => {
-    const before = snapshot('completed', { isReviewed: false, counts });
-    const after = snapshot('completed', { isReviewed: true });
-    expect(knownOf(receivedAll([after, before]))).toEqual(after);
-    expect(knownOf(receivedAll([before, after]))).toEqual(after);
-  });
+test('webhooks with a reviewed result come after those from before the review', () => {
+  const before = snapshot('completed', { isReviewed: false, counts });
+  const after = snapshot('completed', { isReviewed: true });
+  expect(knownOf(receivedAll([after, before]))).toEqual(after);
+  expect(knownOf(receivedAll([before, after]))).toEqual(after);
+});
 
-  test('webhooks that bring the counts come after those that say more of anything else', () => {
-    const more = snapshot('completed', { needsHumanReview: true, failureReason: 'x', userId: 'user-1' });
-    const counted = snapshot('completed', { counts });
-    expect(knownOf(receivedAll([counted, more]))?.counts).toEqual(counts);
-    expect(knownOf(receivedAll([more, counted]))?.counts).toEqual(counts);
-  });
+test('webhooks that bring the counts come after those that say more of anything else', () => {
+  const more = snapshot('completed', { needsHumanReview: true, failureReason: 'x', userId: 'user-1' });
+  const counted = snapshot('completed', { counts });
+  expect(knownOf(receivedAll([counted, more]))?.counts).toEqual(counts);
+  expect(knownOf(receivedAll([more, counted]))?.counts).toEqual(counts);
+});
 
-  test('webhooks that leave fields out take nothing away', () => {
-    const whole = snapshot('pending_review', { needsHumanReview: true, isReviewed: false });
-    expect(knownOf(receivedAll([whole, snapshot('pending_review')]))).toEqual(whole);
-    expect(knownOf(receivedAll([snapshot('pending_review'), whole]))).toEqual(whole);
-  });
+test('webhooks that leave fields out take nothing away', () => {
+  const whole = snapshot('pending_review', { needsHumanReview: true, isReviewed: false });
+  expect(knownOf(receivedAll([whole, snapshot('pending_review')]))).toEqual(whole);
+  expect(knownOf(receivedAll([snapshot('pending_review'), whole]))).toEqual(whole);
+});
 
-  test('webhooks that say nothing new change nothing', () => {
-    const reported = receivedAll([snapshot('started')]);
-    expect(foldWebhook(reported, snapshot('started'))).toBe(reported);
-    expect(foldWebhook(reported, snapshot('upload_pending'))).toBe(reported);
-  });
+test('webhooks that say nothing new change nothing', () => {
+  const reported = receivedAll([snapshot('started')]);
+  expect(foldWebhook(reported, snapshot('started'))).toBe(reported);
+  expect(foldWebhook(reported, snapshot('upload_pending'))).toBe(reported);
 });
 
 describe('a read', () => {
@@ -85,10 +83,8 @@ describe('a read', () => {
   });
 
   test('that lacks the review and has the counts that the webhook left out adds them', () => {
-    const reported = foldRead(
-      foldWebhook({}, snapshot('completed', { isReviewed: true })),
-      snapshot('completed', { counts }),
-    );
+    const received = foldWebhook({}, snapshot('completed', { isReviewed: true }));
+    const reported = foldRead(received, snapshot('completed', { counts }));
     expect(knownOf(reported)).toMatchObject({ isReviewed: true, counts });
   });
 
@@ -101,11 +97,10 @@ describe('a read', () => {
 
   test('does not take back what a webhook reported while it was under way', () => {
     const asked = receivedAll([snapshot('started')]);
-    const meanwhile = foldWebhook(asked, snapshot('completed'));
-    expect(knownOf(foldRead(meanwhile, snapshot('started'), asked))?.status).toBe('completed');
-    expect(knownOf(foldRead(foldWebhook(asked, snapshot('processing')), snapshot('completed'), asked))?.status).toBe(
-      'completed',
-    );
+    const further = foldWebhook(asked, snapshot('completed'));
+    expect(knownOf(foldRead(further, snapshot('started'), asked))?.status).toBe('completed');
+    const meanwhile = foldWebhook(asked, snapshot('processing'));
+    expect(knownOf(foldRead(meanwhile, snapshot('completed'), asked))?.status).toBe('completed');
   });
 
   test('says where the job is though a read before it said the same, and a webhook between them something else', () => {

@@ -16,6 +16,7 @@ const file = { path: 'report.pdf' };
 const unreachable = { failure: { type: 'ServiceUnreachable', isFinal: false } };
 const lost = { failure: { type: 'AnswerLost', isFinal: false } };
 const notFound = { findUnclaimedJob: {} };
+const retrying = (type: string) => `The report is not uploaded yet (${type}). The upload is retried.`;
 
 function opened(answers: Answers, now = began, of = reference): Life {
   const opening = { workflow: submitReport, type: 'submitReport', workflowId: `submit-report/${of}`, now };
@@ -44,10 +45,8 @@ test('a file is uploaded, and its job is handed over with everything that its wo
   const policy = policyOf('report');
   const handedOver = { reference, userId, policy, snapshot: started, adopted: false };
   expect(submission.argumentsOf('handOverReport')).toEqual([handedOver]);
-  expect(submission.run.end).toEqual({
-    kind: 'completed',
-    result: { version: 1, jobId, adopted: false, lostUploads: [] },
-  });
+  const result = { version: 1, jobId, adopted: false, lostUploads: [] };
+  expect(submission.run.end).toEqual({ kind: 'completed', result });
   expect(submission.run.shown).toEqual({
     details: `Uploaded as job \`${jobId}\`. Workflow \`parsing-job/${jobId}\` follows it from here.`,
     attributes: { LabReference: reference, LabUserId: userId },
@@ -57,15 +56,12 @@ test('a file is uploaded, and its job is handed over with everything that its wo
 test.each([
   [true, true],
   [null, false],
-])(
-  'an upload under way says so; the user’s id is written in one way, and so is %j for a review',
-  async (given, sent) => {
-    const more = { userId: userId.toUpperCase(), needsHumanReview: given };
-    const submission = await life({ uploadReport: silent }, {}, more);
-    expect(submission.run.shown.details).toBe('Uploads the report to the lab service.');
-    expect(submission.run.calls[0]?.call.argument).toMatchObject({ userId, needsHumanReview: sent });
-  },
-);
+])('an upload under way says so, with the user’s id in one spelling and %j for a review', async (given, sent) => {
+  const more = { userId: userId.toUpperCase(), needsHumanReview: given };
+  const submission = await life({ uploadReport: silent }, {}, more);
+  expect(submission.run.shown.details).toBe('Uploads the report to the lab service.');
+  expect(submission.run.calls[0]?.call.argument).toMatchObject({ userId, needsHumanReview: sent });
+});
 
 test('a policy that is given in part, or not at all, is resolved first; one that is wrong fails the submission', async () => {
   const policy = policyOf('report', { creationTimeout: '10s' });
@@ -123,9 +119,7 @@ describe('an input', () => {
 describe('a file that the service does not take', () => {
   test('is uploaded again at doubling pauses, needs a person after an hour, and expires', async () => {
     const submission = await life({ uploadReport: unreachable }, { submissionDeadline: '2d' });
-    expect(submission.run.shown.details).toBe(
-      'The report is not uploaded yet (ServiceUnreachable). The upload is retried.',
-    );
+    expect(submission.run.shown.details).toBe(retrying('ServiceUnreachable'));
     await submission.until(0.8);
     expect(attentionOf(submission)).toEqual([]);
     await submission.until(2);
@@ -181,10 +175,8 @@ describe('a file that the service does not take', () => {
     expect(at59?.[1]).toBeCloseTo(60 - (at59?.[0] ?? 0), 5);
     expect(at60?.[1]).toBeCloseTo(90 - (at60?.[0] ?? 0), 5);
     expect(last?.[1]).toBeCloseTo(90 - (last?.[0] ?? 0), 5);
-    expect(submission.run.end).toMatchObject({
-      type: 'ReportSubmissionExpired',
-      message: expect.stringContaining('UploadNotStarted') as string,
-    });
+    const message = expect.stringContaining('UploadNotStarted') as string;
+    expect(submission.run.end).toMatchObject({ type: 'ReportSubmissionExpired', message });
   });
 
   test('an hour before the deadline and later waits an hour for a worker, and a minute at least', async () => {
@@ -226,16 +218,10 @@ describe('an upload whose answer is lost', () => {
   });
 
   test('and that made a job after all is that job, also if it appears as late as before the next upload', async () => {
-    for (const [times, seconds] of [
-      [0, 45],
-      [1, 120],
-      [2, 122],
-    ] as const) {
+    for (const [times, seconds] of [45, 120, 122].entries()) {
       const found = { found: started, remaining: [] };
-      const submission = await life({
-        uploadReport: lost,
-        findUnclaimedJob: inTurn(...Array.from({ length: times }, () => ({})), found),
-      });
+      const findUnclaimedJob = inTurn(...Array.from({ length: times }, () => ({})), found);
+      const submission = await life({ uploadReport: lost, findUnclaimedJob });
       await submission.until(1);
       expect(uploadsOf(submission)).toEqual([0]);
       expect(searchesOf(submission).at(-1)).toBe(seconds);
@@ -255,7 +241,7 @@ describe('an upload whose answer is lost', () => {
     const submission = await life(answers);
     expect(submission.run.shown.details).toContain('(WorkerLost)');
     await submission.until(121 / 3600);
-    expect(submission.run.shown.details).toBe('The report is not uploaded yet (WorkerLost). The upload is retried.');
+    expect(submission.run.shown.details).toBe(retrying('WorkerLost'));
     await submission.until(0.1);
     expect(uploadsOf(submission)).toEqual([0, 122]);
   });
@@ -284,10 +270,8 @@ describe('an upload whose answer is lost', () => {
   test('a refusal that follows names the upload, too', async () => {
     const answers = { uploadReport: inTurn(lost, { failure: { type: 'ReportRefused' } }), ...notFound };
     const submission = await (await life(answers)).until(1);
-    expect(submission.run.end).toMatchObject({
-      type: 'ReportRefused',
-      details: { fields: [], lostUploads: [{ from: at(0), until: at(120) }] },
-    });
+    const details = { fields: [], lostUploads: [{ from: at(0), until: at(120) }] };
+    expect(submission.run.end).toMatchObject({ type: 'ReportRefused', details });
   });
 
   test('twice names both', async () => {
@@ -346,10 +330,8 @@ describe('a submission that is cancelled', () => {
     const submission = await life({ uploadReport: unreachable });
     expect(await submission.update('cancel')).toEqual({ name: 'cancel', value: cancelled });
     expect(submission.events).toEqual(['0h failed: ReportSubmissionCancelled']);
-    expect(submission.run.end).toMatchObject({
-      message: 'The submission was cancelled before there was a job',
-      details: { fields: [] },
-    });
+    const message = 'The submission was cancelled before there was a job';
+    expect(submission.run.end).toMatchObject({ message, details: { fields: [] } });
     expect(submission.run.end).not.toHaveProperty('details.lostUploads');
   });
 
