@@ -421,32 +421,30 @@ describe('a provider', () => {
   });
 });
 
-describe('a move', () => {
-  test('goes to another slot, with its notes', async () => {
-    const of = await begin(confirmed, { rescheduleAppointment: moved });
-    const state = await valueOf(of.update('reschedule', { slotId: later, notes: 'Ring twice' }));
-    expect(state).toMatchObject({ phase: 'confirmed', appointment: { startAt: at(6 * day) } });
-    const call = { orderId, appointmentId: 'appointment-1', slotId: later, bookingTimeout: 30_000 };
-    expect(of.argumentsOf('rescheduleAppointment')).toEqual([{ ...call, notes: 'Ring twice' }]);
-    expect(await valueOf(move(of, later))).toMatchObject({ phase: 'confirmed' });
-    expect(of.argumentsOf('rescheduleAppointment')).toHaveLength(1);
-  });
+test('a move goes to another slot, with its notes', async () => {
+  const of = await begin(confirmed, { rescheduleAppointment: moved });
+  const state = await valueOf(of.update('reschedule', { slotId: later, notes: 'Ring twice' }));
+  expect(state).toMatchObject({ phase: 'confirmed', appointment: { startAt: at(6 * day) } });
+  const call = { orderId, appointmentId: 'appointment-1', slotId: later, bookingTimeout: 30_000 };
+  expect(of.argumentsOf('rescheduleAppointment')).toEqual([{ ...call, notes: 'Ring twice' }]);
+  expect(await valueOf(move(of, later))).toMatchObject({ phase: 'confirmed' });
+  expect(of.argumentsOf('rescheduleAppointment')).toHaveLength(1);
+});
 
-  test('to another centre shows which, and has no notes if there are none', async () => {
-    const of = await begin(walkIn, { rescheduleAppointment: { ...moved, type: walkInType } });
-    const state = await valueOf(move(of, laterAtCentre));
-    expect(state?.appointment).toMatchObject({ siteCode: 'PSC2' });
-    const call = { orderId, appointmentId: 'appointment-1', slotId: laterAtCentre, bookingTimeout: 30_000 };
-    expect(of.argumentsOf('rescheduleAppointment')).toEqual([call]);
-  });
+test('a move to another centre shows which, and has no notes if there are none', async () => {
+  const of = await begin(walkIn, { rescheduleAppointment: { ...moved, type: walkInType } });
+  const state = await valueOf(move(of, laterAtCentre));
+  expect(state?.appointment).toMatchObject({ siteCode: 'PSC2' });
+  const call = { orderId, appointmentId: 'appointment-1', slotId: laterAtCentre, bookingTimeout: 30_000 };
+  expect(of.argumentsOf('rescheduleAppointment')).toEqual([call]);
+});
 
-  test('needs an appointment, and one at another time', async () => {
-    const of = await begin(undefined, { bookSlot: walkIn });
-    expect(await refusalOf(move(of, later))).toBe('NothingBooked');
-    await choose(of, atCentre);
-    expect(await refusalOf(move(of, slotAt(5 * day, 'PSC2')))).toBe('RescheduleRefused');
-    expect(of.argumentsOf('rescheduleAppointment')).toEqual([]);
-  });
+test('a move needs an appointment, and one at another time', async () => {
+  const of = await begin(undefined, { bookSlot: walkIn });
+  expect(await refusalOf(move(of, later))).toBe('NothingBooked');
+  await choose(of, atCentre);
+  expect(await refusalOf(move(of, slotAt(5 * day, 'PSC2')))).toBe('RescheduleRefused');
+  expect(of.argumentsOf('rescheduleAppointment')).toEqual([]);
 });
 
 describe('a cancellation', () => {

@@ -55,43 +55,41 @@ const asked = (reason: string, from: number, to: number) => [
 ];
 const unresolved = (at: number) => [`${at}h appointment.ended unresolved`, `${at}h completed`];
 
-describe('an appointment that is not confirmed', () => {
-  test('is read at doubling intervals, and needs a person until it is given up', async () => {
-    const { calls, events } = await (await life(reading(snapshot(['pending'])))).until(1000);
-    const reads = [1, 3, 7, 15, 27, 39, 48, 60].map((at) => `${at}h readAppointment`);
-    expect(calls.slice(1, 9)).toEqual(reads);
-    expect(events[0]).toBe('0h appointment.phase_changed awaiting_confirmation');
-    expect(events.slice(1)).toEqual([...asked('confirmation_overdue', 48, 384), ...unresolved(384)]);
-  });
+test('an appointment that is not confirmed is read at doubling intervals, and needs a person until it is given up', async () => {
+  const { calls, events } = await (await life(reading(snapshot(['pending'])))).until(1000);
+  const reads = [1, 3, 7, 15, 27, 39, 48, 60].map((at) => `${at}h readAppointment`);
+  expect(calls.slice(1, 9)).toEqual(reads);
+  expect(events[0]).toBe('0h appointment.phase_changed awaiting_confirmation');
+  expect(events.slice(1)).toEqual([...asked('confirmation_overdue', 48, 384), ...unresolved(384)]);
+});
 
-  test('needs nobody any more once it is confirmed, moved and cancelled; then another choice is asked for', async () => {
-    const appointment = await life(reading(snapshot(['pending'])));
-    const later = { startAt: new Date(start + 6 * day).toISOString() };
-    for (const [at, next] of [
-      [50, confirmed],
-      [90, snapshot(['pending', 'confirmed', 'confirmed'], later)],
-      [100, snapshot(['pending', 'confirmed', 'confirmed', 'cancelled'], later)],
-    ] as const) {
-      await appointment.until(at);
-      await report(appointment, next);
-    }
-    const { events, announced } = await appointment.until(1000);
-    expect(events.slice(1)).toEqual([
-      ...asked('confirmation_overdue', 48, 50),
-      ...['50h appointment.phase_changed confirmed', '90h appointment.phase_changed confirmed'],
-      '100h appointment.choice_needed cancelled',
-      ...['124h appointment.choice_reminder 1', '172h appointment.choice_reminder 2'],
-      ...['436h appointment.ended expired', '436h completed'],
-    ]);
-    expect(announced[5]?.data).toMatchObject({ reason: 'cancelled', until: '2024-03-19T14:00:00.000Z' });
-  });
+test('an appointment that is not confirmed needs nobody any more once it is confirmed, moved and cancelled; then another choice is asked for', async () => {
+  const appointment = await life(reading(snapshot(['pending'])));
+  const later = { startAt: new Date(start + 6 * day).toISOString() };
+  for (const [at, next] of [
+    [50, confirmed],
+    [90, snapshot(['pending', 'confirmed', 'confirmed'], later)],
+    [100, snapshot(['pending', 'confirmed', 'confirmed', 'cancelled'], later)],
+  ] as const) {
+    await appointment.until(at);
+    await report(appointment, next);
+  }
+  const { events, announced } = await appointment.until(1000);
+  expect(events.slice(1)).toEqual([
+    ...asked('confirmation_overdue', 48, 50),
+    ...['50h appointment.phase_changed confirmed', '90h appointment.phase_changed confirmed'],
+    '100h appointment.choice_needed cancelled',
+    ...['124h appointment.choice_reminder 1', '172h appointment.choice_reminder 2'],
+    ...['436h appointment.ended expired', '436h completed'],
+  ]);
+  expect(announced[5]?.data).toMatchObject({ reason: 'cancelled', until: '2024-03-19T14:00:00.000Z' });
+});
 
-  test('needs nobody either once its slot is reserved', async () => {
-    const appointment = await life(reading(snapshot(['pending'])));
-    await appointment.until(50);
-    await report(appointment, snapshot(['pending', 'reserved']));
-    expect(appointment.events.slice(1)).toEqual(asked('confirmation_overdue', 48, 50));
-  });
+test('an appointment that is not confirmed needs nobody either once its slot is reserved', async () => {
+  const appointment = await life(reading(snapshot(['pending'])));
+  await appointment.until(50);
+  await report(appointment, snapshot(['pending', 'reserved']));
+  expect(appointment.events.slice(1)).toEqual(asked('confirmation_overdue', 48, 50));
 });
 
 describe('a visit', () => {

@@ -24,15 +24,9 @@ const reminder = (id: string, subject = 'a') =>
 const ids = (of: readonly Notification[]) => of.map(({ id }) => id);
 const named = (...names: string[]) => names.map((name) => notification(name));
 
-interface Attempt {
-  at: number;
-  ids: string[];
-  hours: number;
-}
-
 /** A receiver that notes for which batch it is called, and for how many hours. */
 function noting(outcome: (batch: string[]) => unknown = () => unavailable) {
-  const attempts: Attempt[] = [];
+  const attempts: { at: number; ids: string[]; hours: number }[] = [];
   const notify = (now: number, call: { notifications: Notification[] }, { within = 0 }: { within?: number }) => {
     attempts.push({ at: (now - start) / hour, ids: ids(call.notifications), hours: within / hour });
     return outcome(ids(call.notifications));
@@ -302,51 +296,49 @@ describe('a notification that the receiver refuses for good', () => {
   });
 });
 
-describe('an operator', () => {
-  test('ends a pause: what is left is sent at once', async () => {
-    const { attempts, notify } = noting();
-    const life = await delivery(named('a'), { notify });
-    await life.until(0.05);
-    expect(await life.update('resend', {})).toMatchObject({ value: { undelivered: [{ id: 'a' }] } });
-    expect(attempts.map((each) => each.at)).toEqual([0, 0.05]);
-    expect(await life.update('resend', null)).toMatchObject({ value: { undelivered: [{ id: 'a' }] } });
-    expect(attempts).toHaveLength(3);
-  });
+test('an operator ends a pause: what is left is sent at once', async () => {
+  const { attempts, notify } = noting();
+  const life = await delivery(named('a'), { notify });
+  await life.until(0.05);
+  expect(await life.update('resend', {})).toMatchObject({ value: { undelivered: [{ id: 'a' }] } });
+  expect(attempts.map((each) => each.at)).toEqual([0, 0.05]);
+  expect(await life.update('resend', null)).toMatchObject({ value: { undelivered: [{ id: 'a' }] } });
+  expect(attempts).toHaveLength(3);
+});
 
-  test.each<[string, string, unknown]>([
-    ['resend', 'InvalidCommand', { ids: 'a' }],
-    ['resend', 'InvalidCommand', { ids: {} }],
-    ['resend', 'NotificationNotFound', { ids: ['a', 'b'] }],
-    ['discard', 'InvalidCommand', undefined],
-    ['discard', 'InvalidCommand', null],
-    ['discard', 'InvalidCommand', { ids: 'a' }],
-    ['discard', 'InvalidCommand', { ids: [] }],
-    ['discard', 'NotificationNotFound', { ids: ['b'] }],
-  ])('whose %s cannot be carried out (%s) leaves no trace', async (name, refused, command) => {
-    const life = await delivery(named('a'), { notify: unavailable });
-    expect(await life.update(name, command)).toEqual({ name, refused });
-    expect(life.run.accepted).toEqual([]);
-    expect(await undeliveredIn(life)).toEqual(['a']);
-  });
+test.each<[string, string, unknown]>([
+  ['resend', 'InvalidCommand', { ids: 'a' }],
+  ['resend', 'InvalidCommand', { ids: {} }],
+  ['resend', 'NotificationNotFound', { ids: ['a', 'b'] }],
+  ['discard', 'InvalidCommand', undefined],
+  ['discard', 'InvalidCommand', null],
+  ['discard', 'InvalidCommand', { ids: 'a' }],
+  ['discard', 'InvalidCommand', { ids: [] }],
+  ['discard', 'NotificationNotFound', { ids: ['b'] }],
+])('an operator whose %s cannot be carried out (%s) leaves no trace', async (name, refused, command) => {
+  const life = await delivery(named('a'), { notify: unavailable });
+  expect(await life.update(name, command)).toEqual({ name, refused });
+  expect(life.run.accepted).toEqual([]);
+  expect(await undeliveredIn(life)).toEqual(['a']);
+});
 
-  test('sees what is undelivered, fifty lines of it, and since when, until nothing is, which ends the delivery', async () => {
-    const many = Array.from({ length: 55 }, (_, index) => notification(`n${index}`));
-    const life = await delivery(many, { notify: unavailable }, [{ notification: notification('r'), status: 410 }]);
-    const { details, attributes } = life.run.shown;
-    expect(details).toContain('Undelivered notifications of `kit-order/a`: **56**, retried until 2026-03-03 10:00:00');
-    expect(details).toContain('| `n0` | labops.order.phase_changed | 2026-03-01 09:00:00 |  |');
-    expect(details.split('\n').filter((line) => line.startsWith('| `n'))).toHaveLength(50);
-    const undelivered = { LabAttention: ['notifications_undelivered'], LabAttentionSince: new Date(start) };
-    expect(attributes).toMatchObject(undelivered);
-    await life.until(0.1);
-    await life.given({ notify: refusing() }, 0.2);
-    expect(life.run.shown.details).toContain('| `r` | labops.order.phase_changed | 2026-03-01 09:00:00 | 410 |');
-    await life.update('discard', { ids: ['r'] });
-    expect(life.run.end).toMatchObject({ kind: 'completed' });
-    expect(attentionOf(life)).toEqual([]);
-    expect(life.run.shown.details).toContain('**0**');
-    expect(life.run.shown.details).not.toContain('|');
-  });
+test('an operator sees what is undelivered, fifty lines of it, and since when, until nothing is, which ends the delivery', async () => {
+  const many = Array.from({ length: 55 }, (_, index) => notification(`n${index}`));
+  const life = await delivery(many, { notify: unavailable }, [{ notification: notification('r'), status: 410 }]);
+  const { details, attributes } = life.run.shown;
+  expect(details).toContain('Undelivered notifications of `kit-order/a`: **56**, retried until 2026-03-03 10:00:00');
+  expect(details).toContain('| `n0` | labops.order.phase_changed | 2026-03-01 09:00:00 |  |');
+  expect(details.split('\n').filter((line) => line.startsWith('| `n'))).toHaveLength(50);
+  const undelivered = { LabAttention: ['notifications_undelivered'], LabAttentionSince: new Date(start) };
+  expect(attributes).toMatchObject(undelivered);
+  await life.until(0.1);
+  await life.given({ notify: refusing() }, 0.2);
+  expect(life.run.shown.details).toContain('| `r` | labops.order.phase_changed | 2026-03-01 09:00:00 | 410 |');
+  await life.update('discard', { ids: ['r'] });
+  expect(life.run.end).toMatchObject({ kind: 'completed' });
+  expect(attentionOf(life)).toEqual([]);
+  expect(life.run.shown.details).toContain('**0**');
+  expect(life.run.shown.details).not.toContain('|');
 });
 
 test.each([silent, unavailable])('a delivery that an operator cancels through Temporal ends', async (notify) => {

@@ -161,25 +161,23 @@ describe.each(Object.entries(unreadable))('a payload %s', (_what, make) => {
   });
 });
 
-describe('in a replay the marker alone decides:', () => {
-  test('what was refused stays refused though the key has arrived, or encryption is optional', async () => {
-    const late = runWith('required', { isReplaying: true, recorded: ['unreadable-signal-7', 'unreadable-result-3'] });
-    expect(await late.signal(await encrypted('readable now'))).toEqual(['unreadable']);
-    expect(await late.result(await encrypted('readable now'))).toBe('AnswerLost');
-    const recorded = ['unencrypted-signal-7', 'unencrypted-result-3'];
-    const optional = runWith('optional', { isReplaying: true, recorded });
-    expect(await optional.signal(clear('in clear'))).toBeUndefined();
-    expect(await optional.result(clear('in clear'))).toBe('AnswerLost');
-  });
+test('in a replay the marker alone decides: what was refused stays refused though the key has arrived, or encryption is optional', async () => {
+  const late = runWith('required', { isReplaying: true, recorded: ['unreadable-signal-7', 'unreadable-result-3'] });
+  expect(await late.signal(await encrypted('readable now'))).toEqual(['unreadable']);
+  expect(await late.result(await encrypted('readable now'))).toBe('AnswerLost');
+  const recorded = ['unencrypted-signal-7', 'unencrypted-result-3'];
+  const optional = runWith('optional', { isReplaying: true, recorded });
+  expect(await optional.signal(clear('in clear'))).toBeUndefined();
+  expect(await optional.result(clear('in clear'))).toBe('AnswerLost');
+});
 
-  test('what was taken in clear stays taken though encryption is required now', async () => {
-    const run = runWith('required', { isReplaying: true });
-    await run.start(await encrypted({}));
-    expect(await run.signal(clear({ n: 1 }))).toEqual(['note', { n: 1 }]);
-    expect(await run.result(clear(null))).toBeNull();
-    expect(await run.result()).toBeUndefined();
-    expect(run.markers).toEqual([]);
-  });
+test('in a replay the marker alone decides: what was taken in clear stays taken though encryption is required now', async () => {
+  const run = runWith('required', { isReplaying: true });
+  await run.start(await encrypted({}));
+  expect(await run.signal(clear({ n: 1 }))).toEqual(['note', { n: 1 }]);
+  expect(await run.result(clear(null))).toBeNull();
+  expect(await run.result()).toBeUndefined();
+  expect(run.markers).toEqual([]);
 });
 
 test('with encryption required, an update is taken only with an encrypted argument: one without any says nothing of its sender', async () => {

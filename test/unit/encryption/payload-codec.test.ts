@@ -26,14 +26,10 @@ const codec = withKeys(k1);
 const secret = { receiver_name: 'Testperson Imaginary', city: 'Nowhereville' };
 const payload = defaultPayloadConverter.toPayload(secret);
 
-interface Encrypted {
-  metadata: Record<string, Uint8Array>;
-  data: Uint8Array;
-}
-
-async function encrypted(by: PayloadCodec = codec): Promise<Encrypted> {
-  const [one] = await by.encode([payload]);
-  return { metadata: one?.metadata ?? {}, data: one?.data ?? new Uint8Array() };
+async function encrypted(by: PayloadCodec = codec) {
+  const [{ metadata, data } = {}] = await by.encode([payload]);
+  const named: Record<string, Uint8Array> = metadata ?? {};
+  return { metadata: named, data: data ?? new Uint8Array() };
 }
 
 const payloadOf = ({ metadata, data }: { metadata: object; data: string }): Payload => ({
@@ -50,41 +46,39 @@ const jsonOf = ({ metadata, data }: Payload) => {
 };
 
 const text = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString('latin1');
-describe('an encrypted payload', () => {
-  test('comes back whole, whatever it is', async () => {
-    const bytes = fc.uint8Array({ maxLength: 3000 });
-    const payloads = fc.array(
-      fc.record({ metadata: fc.dictionary(fc.stringMatching(/^[a-z-]{1,20}$/), bytes), data: bytes }),
-    );
-    await fc.assert(
-      fc.asyncProperty(payloads, async (list) => {
-        const plain = ({ metadata, data }: Payload) => ({
-          metadata: Object.entries(metadata ?? {}).map(([name, value]) => [name, text(value)]),
-          data: text(data),
-        });
-        expect((await codec.decode(await codec.encode(list))).map(plain)).toEqual(list.map(plain));
-      }),
-    );
-  });
+test('an encrypted payload comes back whole, whatever it is', async () => {
+  const bytes = fc.uint8Array({ maxLength: 3000 });
+  const payloads = fc.array(
+    fc.record({ metadata: fc.dictionary(fc.stringMatching(/^[a-z-]{1,20}$/), bytes), data: bytes }),
+  );
+  await fc.assert(
+    fc.asyncProperty(payloads, async (list) => {
+      const plain = ({ metadata, data }: Payload) => ({
+        metadata: Object.entries(metadata ?? {}).map(([name, value]) => [name, text(value)]),
+        data: text(data),
+      });
+      expect((await codec.decode(await codec.encode(list))).map(plain)).toEqual(list.map(plain));
+    }),
+  );
+});
 
-  test('shows the encoding, the id of its key and its place, and nothing of its content or its own encoding', async () => {
-    const context = { type: 'workflow', namespace: 'default', workflowId: 'kit-order/invented-1' } as const;
-    const [{ metadata, data } = {}] = await codec.encode([payload], context);
-    expect(Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [name, text(value)]))).toEqual({
-      encoding: 'binary/encrypted',
-      'encryption-key-id': 'k1',
-      namespace: 'default',
-      'workflow-id': 'kit-order/invented-1',
-    });
-    expect(text(data)).not.toMatch(/Testperson|Nowhereville|json/);
+test('an encrypted payload shows the encoding, the id of its key and its place, and nothing of its content or its own encoding', async () => {
+  const context = { type: 'workflow', namespace: 'default', workflowId: 'kit-order/invented-1' } as const;
+  const [{ metadata, data } = {}] = await codec.encode([payload], context);
+  expect(Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [name, text(value)]))).toEqual({
+    encoding: 'binary/encrypted',
+    'encryption-key-id': 'k1',
+    namespace: 'default',
+    'workflow-id': 'kit-order/invented-1',
   });
+  expect(text(data)).not.toMatch(/Testperson|Nowhereville|json/);
+});
 
-  test('an encrypted payload never looks the same twice', async () => {
-    const nonces = await Promise.all(
-      Array.from({ length: 500 }, async () => text((await encrypted()).data).slice(0, 12)),
-    );
-    expect(new Set(nonces).size).toBe(500);
-  });
+test('an encrypted payload never looks the same twice', async () => {
+  const nonces = await Promise.all(
+    Array.from({ length: 500 }, async () => text((await encrypted()).data).slice(0, 12)),
+  );
+  expect(new Set(nonces).size).toBe(500);
 });
 
 describe('the format of docs/messages.md', () => {

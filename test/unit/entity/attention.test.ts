@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   attentionAttributes,
   attentionVerbsFor,
@@ -22,43 +22,41 @@ const { raise, clear } = attentionVerbsFor<RaisedAttention<Reason>, State>({
   notify: (state, _raised, { id, type }) => state.notified.push(`${id}/${type}`),
 });
 
-describe('attention', () => {
-  test('is found by each reason once, and by the time since which the oldest stands', () => {
-    const since = ['2026-03-03T10:00:00.000Z', '2026-03-02T10:00:00.000Z', '2026-03-04T10:00:00.000Z'];
-    const attention = since.map((each, index) => ({ reason: index === 0 ? 'unreadable' : 'overdue', since: each }));
-    const values = (of: typeof attention) => attentionAttributes(of).map(({ value }) => value);
-    expect(values(attention)).toEqual([['overdue', 'unreadable'], new Date('2026-03-02T10:00:00.000Z')]);
-    expect(values([])).toEqual([[], null]);
-  });
+test('attention is found by each reason once, and by the time since which the oldest stands', () => {
+  const since = ['2026-03-03T10:00:00.000Z', '2026-03-02T10:00:00.000Z', '2026-03-04T10:00:00.000Z'];
+  const attention = since.map((each, index) => ({ reason: index === 0 ? 'unreadable' : 'overdue', since: each }));
+  const values = (of: typeof attention) => attentionAttributes(of).map(({ value }) => value);
+  expect(values(attention)).toEqual([['overdue', 'unreadable'], new Date('2026-03-02T10:00:00.000Z')]);
+  expect(values([])).toEqual([[], null]);
+});
 
-  test('is raised once while it stands, and under an id of its own when it comes again', () => {
-    const state = opened();
-    raise(state, 'overdue', start);
-    raise(state, 'overdue', start + 1);
-    expect(clear(state, ['overdue'], start + 2)).toBe(true);
-    expect(clear(state, ['overdue'], start + 3)).toBe(false);
-    raise(state, 'overdue', start + 4);
-    expect(state.notified).toEqual([
-      'overdue/attention_raised',
-      'overdue/attention_cleared',
-      'overdue.2/attention_raised',
-    ]);
-    expect(state.attention).toEqual([{ reason: 'overdue', since: '2026-03-01T10:00:00.004Z', time: 2 }]);
-    expect(state.journal.map(({ what }) => what)).toEqual([
-      'attention raised: overdue',
-      'attention cleared: overdue',
-      'attention raised: overdue',
-    ]);
-  });
+test('attention is raised once while it stands, and under an id of its own when it comes again', () => {
+  const state = opened();
+  raise(state, 'overdue', start);
+  raise(state, 'overdue', start + 1);
+  expect(clear(state, ['overdue'], start + 2)).toBe(true);
+  expect(clear(state, ['overdue'], start + 3)).toBe(false);
+  raise(state, 'overdue', start + 4);
+  expect(state.notified).toEqual([
+    'overdue/attention_raised',
+    'overdue/attention_cleared',
+    'overdue.2/attention_raised',
+  ]);
+  expect(state.attention).toEqual([{ reason: 'overdue', since: '2026-03-01T10:00:00.004Z', time: 2 }]);
+  expect(state.journal.map(({ what }) => what)).toEqual([
+    'attention raised: overdue',
+    'attention cleared: overdue',
+    'attention raised: overdue',
+  ]);
+});
 
-  test('with another key is another question, and clearing one leaves the other', () => {
-    const state = opened();
-    raise(state, { key: 'a', reason: 'overdue' }, start);
-    raise(state, { key: 'b', reason: 'overdue' }, start);
-    clear(state, ({ key }) => key === 'a', start);
-    expect(state.attention).toMatchObject([{ key: 'b' }]);
-    expect(state.notified.at(-1)).toBe('a.overdue/attention_cleared');
-  });
+test('attention with another key is another question, and clearing one leaves the other', () => {
+  const state = opened();
+  raise(state, { key: 'a', reason: 'overdue' }, start);
+  raise(state, { key: 'b', reason: 'overdue' }, start);
+  clear(state, ({ key }) => key === 'a', start);
+  expect(state.attention).toMatchObject([{ key: 'b' }]);
+  expect(state.notified.at(-1)).toBe('a.overdue/attention_cleared');
 });
 
 test('a question of an earlier run stands until it is answered, and its count goes on', () => {

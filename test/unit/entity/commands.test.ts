@@ -3,7 +3,8 @@ import { start } from '../appointment/appointments.js';
 import { life as appointmentLife, reading } from '../appointment/lives.js';
 import { opening as deletion, usual, userId } from '../deletion/lives.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
-import { placed, reported } from './placed-order.js';
+import { awaited, registration } from '../order/lives.js';
+import { placed } from './placed-order.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* How callers of commands are answered, the same in all rooms: in the lives of an appointment and of a deletion. */
@@ -65,8 +66,8 @@ describe('a command', () => {
 
   test('waits for the one before it also if there was another one before that', async () => {
     const life = await placed({ registerKit: silent });
-    await reported(life, ['ordered', 'awaiting_registration']);
-    const register = () => life.update('register', { registration: { sample_id: 'SAMPLE-1' } });
+    await life.report(awaited);
+    const register = () => life.update('register', { registration });
     await register();
     await register();
     const [{ seq } = { seq: 0 }] = life.run.calls.filter(({ call }) => call.name === 'registerKit');
@@ -95,30 +96,28 @@ describe('a command', () => {
   });
 });
 
-describe('a workflow that calls without end', () => {
-  const input = { userId, policy: resolvePolicy('deletion') };
+const input = { userId, policy: resolvePolicy('deletion') };
 
-  /** A deletion whose second read of its user ends so, and at which hours it is read the next two times. */
-  async function readsAfter(second: object): Promise<number[]> {
-    const answers = [unavailable, second];
-    const readUser = () => answers.shift() ?? unavailable;
-    const life = await new Life(deletion, { ...usual, readUser }).start(input);
-    const hours = (await life.until(40)).secondsOf('readUser').map((seconds) => seconds / 3_600);
-    return hours.slice(1, 3);
+/** A deletion whose second read of its user ends so, and at which hours it is read the next two times. */
+async function readsAfter(second: object): Promise<number[]> {
+  const answers = [unavailable, second];
+  const readUser = () => answers.shift() ?? unavailable;
+  const life = await new Life(deletion, { ...usual, readUser }).start(input);
+  const hours = (await life.until(40)).secondsOf('readUser').map((seconds) => seconds / 3_600);
+  return hours.slice(1, 3);
+}
+
+test('a workflow that calls without end waits as long as the service asks, but for a day at most', async () => {
+  const asking = (retryAfterMs: number) => ({
+    failure: { type: 'TooManyRequests', isFinal: false, details: { fields: [], retryAfterMs } },
+  });
+  expect(await readsAfter(asking(2 * 3_600_000))).toEqual([1 / 60, 1 / 60 + 2]);
+  expect(await readsAfter(asking(72 * 3_600_000))).toEqual([1 / 60, 1 / 60 + 24]);
+});
+
+test('a workflow that calls without end does not take a lost worker, or none, for a refusal', async () => {
+  for (const how of ['not_started', 'worker_lost']) {
+    const [first = 0, next = 0] = await readsAfter(ended(how));
+    expect(Math.round((next - first) * 60)).toBe(10);
   }
-
-  test('waits as long as the service asks, but for a day at most', async () => {
-    const asking = (retryAfterMs: number) => ({
-      failure: { type: 'TooManyRequests', isFinal: false, details: { fields: [], retryAfterMs } },
-    });
-    expect(await readsAfter(asking(2 * 3_600_000))).toEqual([1 / 60, 1 / 60 + 2]);
-    expect(await readsAfter(asking(72 * 3_600_000))).toEqual([1 / 60, 1 / 60 + 24]);
-  });
-
-  test('does not take a lost worker, or none, for a refusal', async () => {
-    for (const how of ['not_started', 'worker_lost']) {
-      const [first = 0, next = 0] = await readsAfter(ended(how));
-      expect(Math.round((next - first) * 60)).toBe(10);
-    }
-  });
 });

@@ -2,20 +2,17 @@ import { describe, expect, test } from 'vitest';
 import { life as appointmentLife, reading } from '../appointment/lives.js';
 import { happyPath, pathTo, start } from '../order/histories.js';
 import { type Life, silent, unavailable } from '../life.js';
-import { orderId, placed, reported, shownAt } from './placed-order.js';
+import { awaited, type OrderLife, orderId, registered, registration, shownAt } from '../order/lives.js';
+import { placed } from './placed-order.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* When a run looks at what came in, ends, or goes on in a new one: in the lives of an order. */
 
-const registration = { registration: { sample_id: 'SAMPLE-1' } };
-const awaited = ['ordered', 'awaiting_registration'];
-const registered = [...awaited, 'testkit_registered'];
-
 /** An order whose registration the service has not answered yet. */
-async function registering(): Promise<Life> {
+async function registering(): Promise<OrderLife> {
   const life = await placed({ registerKit: silent });
-  await reported(life, awaited);
-  await life.update('register', registration);
+  await life.report(awaited);
+  await life.update('register', { registration });
   return life;
 }
 
@@ -54,10 +51,10 @@ describe('a new run', () => {
     'begins when the server says so (%s), not before, and once nobody waits for an answer',
     async (why) => {
       const life = await registering();
-      await reported(life, awaited);
+      await life.report(awaited);
       life.run.suggestNewRun(why);
       expect(life.run.end).toBeUndefined();
-      await reported(life, awaited);
+      await life.report(awaited);
       expect(life.run.end).toBeUndefined();
       await answerRegistration(life);
       expect(life.run.replies).toMatchObject([{ name: 'register', value: { registered: true } }]);
@@ -70,7 +67,7 @@ describe('a new run', () => {
     await life.signal('criticalResultReported', { orderId, interpretation: 'critical' });
     await life.until(0.98);
     life.run.suggestNewRun();
-    await reported(life, awaited);
+    await life.report(awaited);
     await life.until(1.01);
     expect(life.events.at(-1)).toBe('1h order.critical_result_reminder 1');
     await life.until(2.01);
@@ -96,7 +93,7 @@ describe('a new run', () => {
   test('takes along what the product was not notified of', async () => {
     const life = await placed({ notify: silent });
     life.run.suggestNewRun();
-    await reported(life, pathTo('transit_customer'));
+    await life.report(pathTo('transit_customer'));
     const next = await life.next({});
     expect(next.events).toEqual(['0h order.phase_changed preparing', '0h order.phase_changed in_transit_to_customer']);
   });
@@ -107,14 +104,14 @@ describe('a run', () => {
     const life = await placed();
     const first = life.run.nextTimer();
     expect(life.run.timers.size).toBe(1);
-    await reported(life, ['ordered']);
+    await life.report(['ordered']);
     expect(life.run.nextTimer()).toBe(first);
     expect(life.run.summaries.filter((each) => !each.includes('notify'))).toHaveLength(1);
-    await reported(life, pathTo('transit_customer'));
+    await life.report(pathTo('transit_customer'));
     expect(life.run.timers.size).toBe(1);
     expect(life.run.nextTimer()).not.toBe(first);
     life.answers['notify'] = silent;
-    await reported(life, happyPath);
+    await life.report(happyPath);
     // The minute that its end gives the receiver.
     expect([...life.run.timers.values()]).toEqual([start + 60_000]);
   });
@@ -191,7 +188,7 @@ describe('a run', () => {
   test('that has ended sets no timer while it waits for an acknowledgement that nobody is reminded of', async () => {
     const life = await placed({}, {}, false);
     await life.signal('criticalResultReported', { orderId, interpretation: 'critical' });
-    await reported(life, happyPath);
+    await life.report(happyPath);
     expect(life.run.end).toBeUndefined();
     expect(life.run.timers.size).toBe(0);
   });

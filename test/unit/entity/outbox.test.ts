@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { NotifyOutcome } from '../../../activities/notifications/notifications.js';
-import type { Notification } from '../../../protocol/notifications/delivery.js';
+import type { Notification, NotificationsLeft } from '../../../protocol/notifications/delivery.js';
 import { shortDigest } from '../../../workflows/entity/outbox.js';
 import { requested as requestedDeletion, userId } from '../deletion/lives.js';
 import { happyPath, pathTo, start } from '../order/histories.js';
-import { Life, silent, unavailable, type Answers } from '../life.js';
-import { opening, orderId, placed, reported, shownAt } from './placed-order.js';
+import { type Life, silent, unavailable, type Answers } from '../life.js';
+import { opening, orderId, OrderLife, shownAt } from '../order/lives.js';
+import { placed } from './placed-order.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* When a workflow calls the receiver of its notifications, and with what: in the lives of an order and of a deletion. */
@@ -15,22 +16,11 @@ const minutes = (count: number) => count / 60;
 
 const alarm = (life: Life) => life.signal('criticalResultReported', { orderId, interpretation: 'critical' });
 
-interface Attempt {
-  at: number;
-  /** In brief, as the Web UI shows them. */
-  sends: string[];
-  hours: number;
-}
-
-interface HandOver {
-  notifications: Notification[];
-  refused: { notification: Notification }[];
-  isPromised: boolean;
-}
+type HandOver = NotificationsLeft & { isPromised: boolean };
 
 /** A receiver that notes for what it is called, and what is handed over; without an answer it says nothing. */
 class Receiver {
-  readonly attempts: Attempt[] = [];
+  readonly attempts: { at: number; sends: string[]; hours: number }[] = [];
   /** What nobody took, what was refused, and whether there is a receiver. */
   readonly handed: unknown[] = [];
   answer: (sent: Notification[]) => unknown;
@@ -120,8 +110,8 @@ describe('a receiver that does not answer', () => {
   test('takes what it takes: the rest of a batch is sent again', async () => {
     const receiver = new Receiver((sent) => takes(sent.slice(0, 1)));
     const life = await placed({ notify: silent });
-    await reported(life, pathTo('awaiting_registration'));
-    await reported(life, pathTo('transit_customer'));
+    await life.report(pathTo('awaiting_registration'));
+    await life.report(pathTo('transit_customer'));
     await life.given(receiver.answers);
     const [first, second, third] = ['preparing', 'awaiting_registration', 'in_transit_to_customer'];
     expect(receiver.sent).toEqual([[first], [second, third], [third]]);
@@ -139,7 +129,7 @@ describe('a receiver that does not answer', () => {
     const life = await placed({ notify: silent });
     const trouble = Array.from({ length: 13 }, () => ['problem_in_transit_customer', 'out_for_delivery']).flat();
     const statuses = [...pathTo('transit_customer'), ...trouble];
-    for (let count = 2; count <= statuses.length; count += 1) await reported(life, statuses.slice(0, count));
+    for (let count = 2; count <= statuses.length; count += 1) await life.report(statuses.slice(0, count));
     await life.given(receiver.answers);
     const counts = receiver.sent.map(({ length }) => length);
     expect(counts.slice(0, 2)).toEqual([1, 20]);
@@ -151,7 +141,7 @@ describe('a receiver that does not answer', () => {
 describe('an alarm', () => {
   test('calls back the attempts that others wait for, and is sent with them', async () => {
     const life = await placed({ notify: silent });
-    await reported(life, pathTo('transit_customer'));
+    await life.report(pathTo('transit_customer'));
     expect(life.run.commands).not.toContain('requestCancelActivity');
     expect(underWay(life)).toEqual([['preparing']]);
     await life.until(0.5);
@@ -169,7 +159,7 @@ describe('an alarm', () => {
     ['fails', false, ['preparing', 'in_transit_to_customer', 'order.critical_result', 'critical_result']],
   ])('goes after the attempt that is running, if that %s', async (_, isTaken, next) => {
     const life = await placed({ notify: silent });
-    await reported(life, pathTo('transit_customer'));
+    await life.report(pathTo('transit_customer'));
     await life.run.signal({ name: 'criticalResultReported', argument: { orderId, interpretation: 'critical' } });
     const [running] = life.run.calls;
     if (!running) throw new Error('No attempt is running');
@@ -215,7 +205,7 @@ test('a notification that the receiver refuses for good is handed over, and not 
   expect(receiver.handed).toEqual([[[], ['preparing'], true]]);
   expect(life.run.summaries.at(-1)).toBe('hand over 1 notifications');
   receiver.answer = takes;
-  await reported(life, pathTo('awaiting_registration'));
+  await life.report(pathTo('awaiting_registration'));
   await life.until(1);
   expect(receiver.sent).toEqual([['preparing'], ['awaiting_registration']]);
   expect(receiver.handed).toHaveLength(1);
@@ -224,8 +214,8 @@ test('a notification that the receiver refuses for good is handed over, and not 
 test('what was put behind notifications that are still being delivered is sent only once, and the run ends', async () => {
   const receiver = new Receiver(() => outcome({ handedOver: true }));
   const life = await placed(receiver.answers);
-  await reported(life, pathTo('awaiting_registration'));
-  await reported(life, happyPath);
+  await life.report(pathTo('awaiting_registration'));
+  await life.report(happyPath);
   expect(receiver.sent.slice(0, 2)).toEqual([['preparing'], ['awaiting_registration']]);
   expect(new Set(receiver.sent.flat()).size).toBe(receiver.sent.flat().length);
   expect(receiver.handed).toEqual([]);
@@ -280,8 +270,8 @@ describe('an end', () => {
   test('waits a minute for the receiver, then hands over what is left, in its order', async () => {
     const { answers, handed } = new Receiver();
     const life = await placed({ ...answers, notify: silent });
-    await reported(life, pathTo('delivered_to_lab'));
-    await reported(life, happyPath);
+    await life.report(pathTo('delivered_to_lab'));
+    await life.report(happyPath);
     expect(life.run.summaries.at(-1)).toBe('until the product is notified');
     await life.until(59 / 3600);
     expect(life.run.end).toBeUndefined();
@@ -298,7 +288,7 @@ describe('an end', () => {
     const { answers, attempts, handed } = new Receiver();
     const life = await placed(answers);
     await life.until(minutes(5));
-    await reported(life, happyPath);
+    await life.report(happyPath);
     expect(attempts.map(({ at }) => at)).toEqual([0, 5 / 60]);
     await life.until(minutes(20));
     expect([attempts.length, handed.length]).toEqual([2, 1]);
@@ -308,11 +298,11 @@ describe('an end', () => {
   test('that is taken back while the product is being notified goes on, and so does the delivery', async () => {
     const lost = [...pathTo('transit_customer'), 'lost'];
     const life = await placed({}, { decisionWait: '5d' });
-    await reported(life, lost);
+    await life.report(lost);
     await life.until(191);
     await life.given({ notify: silent }, 192);
     expect(life.run.summaries.filter((each) => each.startsWith('notify')).at(-1)).toBe('notify: failed');
-    await reported(life, [...lost, 'with_customer']);
+    await life.report([...lost, 'with_customer']);
     await life.until(193);
     expect(life.run.end).toBeUndefined();
     await life.given({ notify: undefined });
@@ -321,17 +311,17 @@ describe('an end', () => {
     // An end that comes later ends the pause of the receiver, as if there had been none before it.
     await life.given({ notify: unavailable });
     const attempts = () => life.calls.filter((call) => call.endsWith('notify')).length;
-    await reported(life, [...lost, 'with_customer', 'transit_lab']);
+    await life.report([...lost, 'with_customer', 'transit_lab']);
     expect(attempts()).toBe(1);
-    await reported(life, [...lost, 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed']);
+    await life.report([...lost, 'with_customer', 'transit_lab', 'delivered_to_lab', 'completed']);
     expect(attempts()).toBe(2);
   });
 });
 
 test('a deployment without a receiver keeps nothing, calls nobody, and has nothing to take along to the next run', async () => {
   const life = await placed({ notify: unavailable }, {}, false);
-  await reported(life, pathTo('transit_customer'));
-  await reported(life, happyPath);
+  await life.report(pathTo('transit_customer'));
+  await life.report(happyPath);
   expect(life.calls).toEqual([]);
   expect(life.events).toEqual(['0h completed']);
   const next = await placed({}, {}, false);
@@ -339,9 +329,9 @@ test('a deployment without a receiver keeps nothing, calls nobody, and has nothi
 });
 
 /** Types of the notifications that the next run is given, when a kit is on its way. */
-async function takenAlong(life: Life): Promise<string[]> {
+async function takenAlong(life: OrderLife): Promise<string[]> {
   life.run.suggestNewRun();
-  await reported(life, pathTo('transit_customer'));
+  await life.report(pathTo('transit_customer'));
   const { input } = life.run.end as { input: { carried: { outbox: Notification[] } } };
   return input.carried.outbox.map(({ type }) => type);
 }
@@ -354,7 +344,7 @@ describe('before it is known whether there is a receiver', () => {
   });
 
   test.each([true, false])('what is announced waits, and is then sent, or dropped: %s', async (notifies) => {
-    const life = new Life(opening, { readOrder: snapshot, readChain: silent });
+    const life = new OrderLife(opening, { readOrder: snapshot, readChain: silent });
     const argument = { orderId, interpretation: 'critical', order: snapshot };
     await life.start(input, { name: 'criticalResultReported', argument });
     await life.until(minutes(5));
@@ -365,7 +355,7 @@ describe('before it is known whether there is a receiver', () => {
   });
 
   test('attention is raised, and dropped if there is none', async () => {
-    const life = new Life(opening, { readChain: unavailable });
+    const life = new OrderLife(opening, { readChain: unavailable });
     await life.start(input, { name: 'orderChanged', argument: snapshot });
     await life.until(30);
     expect(life.run.shown.attributes['LabAttention']).toEqual(['order_unreadable']);

@@ -106,20 +106,18 @@ test('a code that is requested once more is awaited again, with the new hint, an
   for (const none of ['errorType', 'consequence']) expect(link).not.toHaveProperty(none);
 });
 
-describe('wrong codes', () => {
-  test('are counted over all logins of the link', () => {
-    const link = asked({ maxCodeAttempts: 2 });
-    receiveAll(link, error('incorrect_mfa_code'), error('token_expired'));
-    giveToken(link, { ...held, expiresAt: start + hour }, start + 10 * minute);
-    receiveAll(link, { state: 'pending_provider_mfa' }, error('incorrect_mfa_code'));
-    expect(link.outcome).toBe('failed');
-  });
+test('wrong codes are counted over all logins of the link', () => {
+  const link = asked({ maxCodeAttempts: 2 });
+  receiveAll(link, error('incorrect_mfa_code'), error('token_expired'));
+  giveToken(link, { ...held, expiresAt: start + hour }, start + 10 * minute);
+  receiveAll(link, { state: 'pending_provider_mfa' }, error('incorrect_mfa_code'));
+  expect(link.outcome).toBe('failed');
+});
 
-  test('wrong codes that the password step reports are awaited too', () => {
-    const link = handedOut();
-    receiveAll(link, error('incorrect_mfa_code'));
-    expect(link).toMatchObject({ phase: 'awaiting_code', mfa: {} });
-  });
+test('wrong codes that the password step reports are awaited too', () => {
+  const link = handedOut();
+  receiveAll(link, error('incorrect_mfa_code'));
+  expect(link).toMatchObject({ phase: 'awaiting_code', mfa: {} });
 });
 
 test('failed logins of an unknown type are counted, bring no token that may be spoilt, and end the link at the limit', () => {
@@ -191,36 +189,35 @@ describe('a success', () => {
   });
 });
 
-describe('a webhook', () => {
-  test.each(['none', 'older'] as const)('is followed by reads while nothing new shows, then forgotten: %s', (found) => {
-    const link = asked();
-    receiveWebhook(link, start + 4 * minute);
-    expect(link).toMatchObject({ phase: 'awaiting_code', claim: { by: 'webhook', reads: 0 } });
-    looked(link, found, 4 * minute);
-    expect(link.claim).toMatchObject({ by: 'webhook', reads: 1 });
-    looked(link, found, 6 * minute);
-    expect(link).not.toHaveProperty('claim');
-    expect(link).toMatchObject({ phase: 'awaiting_code', token: held, attention: [] });
-  });
+const nothingNew = ['none', 'older'] as const;
+test.each(nothingNew)('a webhook is followed by reads while nothing new shows, then forgotten: %s', (found) => {
+  const link = asked();
+  receiveWebhook(link, start + 4 * minute);
+  expect(link).toMatchObject({ phase: 'awaiting_code', claim: { by: 'webhook', reads: 0 } });
+  looked(link, found, 4 * minute);
+  expect(link.claim).toMatchObject({ by: 'webhook', reads: 1 });
+  looked(link, found, 6 * minute);
+  expect(link).not.toHaveProperty('claim');
+  expect(link).toMatchObject({ phase: 'awaiting_code', token: held, attention: [] });
+});
 
-  test.each(['none', 'older', undefined] as const)('that comes during a read, %s, is settled by the next', (found) => {
-    const link = asked();
-    doubt(link, start + 3 * minute);
-    const { claim } = link;
-    receiveWebhook(link, start + 4 * minute);
-    if (found) recordConnection(link, { found }, claim, start + 4 * minute);
-    else recordNoAnswer(link, claim, start + 4 * minute);
-    expect(link.claim).toEqual({ by: 'webhook', at: start + 4 * minute, reads: 0 });
-    expect(confirmAt(link)).toBe(atOnce);
-  });
+test.each([...nothingNew, undefined])('a webhook that comes during a read, %s, is settled by the next', (found) => {
+  const link = asked();
+  doubt(link, start + 3 * minute);
+  const { claim } = link;
+  receiveWebhook(link, start + 4 * minute);
+  if (found) recordConnection(link, { found }, claim, start + 4 * minute);
+  else recordNoAnswer(link, claim, start + 4 * minute);
+  expect(link.claim).toEqual({ by: 'webhook', at: start + 4 * minute, reads: 0 });
+  expect(confirmAt(link)).toBe(atOnce);
+});
 
-  test('starts the reads for a reported success at once, and does not make it less certain', () => {
-    const link = claimed();
-    looked(link, 'none', 3 * minute);
-    receiveWebhook(link, start + 3 * minute);
-    expect(link.claim).toEqual({ by: 'success', at: start + 3 * minute, reads: 0 });
-    expect(confirmAt(link)).toBe(atOnce);
-  });
+test('a webhook starts the reads for a reported success at once, and does not make it less certain', () => {
+  const link = claimed();
+  looked(link, 'none', 3 * minute);
+  receiveWebhook(link, start + 3 * minute);
+  expect(link.claim).toEqual({ by: 'success', at: start + 3 * minute, reads: 0 });
+  expect(confirmAt(link)).toBe(atOnce);
 });
 
 test('a wait that is over does not end while the service cannot be read, except after a day of that', () => {

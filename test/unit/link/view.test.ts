@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { LinkReport } from '../../../protocol/link/link-report.js';
 import { receiveResult, openLink, raise, type Link, end, endUnlessConnected } from '../../../workflows/link/link.js';
 import { caseFileOf, codeAnswerOf, resultOf, stateOf } from '../../../workflows/link/view.js';
@@ -60,57 +60,55 @@ test('the result names what went wrong, or what the user did not do', () => {
   expect(resultOf(link)).not.toHaveProperty('mfa');
 });
 
-describe('the case file says in words', () => {
-  test('where the link is, what it waits for until when, what is wrong, and what happened', () => {
-    const link = answered(error('incorrect_mfa_code'));
-    raise(link, 'notifications_undelivered', start + 3 * minute);
-    expect(fileOf(link).split('\n')).toEqual([
-      '### Awaiting code',
-      '',
-      'Provider `invented_watch`, user `user-1`',
-      '',
-      '**Waits for** the code sent by sms until 2026-03-01 11:02:00, attempts left: 2',
-      '',
-      '**Attention** notifications undelivered since 2026-03-01 10:03:00',
-      '',
-      '| When (UTC) | What happened |',
-      '| --- | --- |',
-      '| 2026-03-01 10:00:00 | Link made |',
-      '| 2026-03-01 10:01:00 | Code asked by sms |',
-      '| 2026-03-01 10:02:00 | Error incorrect mfa code |',
-      '| 2026-03-01 10:03:00 | Attention raised: notifications undelivered |',
-    ]);
-  });
+test('the case file says in words where the link is, what it waits for until when, what is wrong, and what happened', () => {
+  const link = answered(error('incorrect_mfa_code'));
+  raise(link, 'notifications_undelivered', start + 3 * minute);
+  expect(fileOf(link).split('\n')).toEqual([
+    '### Awaiting code',
+    '',
+    'Provider `invented_watch`, user `user-1`',
+    '',
+    '**Waits for** the code sent by sms until 2026-03-01 11:02:00, attempts left: 2',
+    '',
+    '**Attention** notifications undelivered since 2026-03-01 10:03:00',
+    '',
+    '| When (UTC) | What happened |',
+    '| --- | --- |',
+    '| 2026-03-01 10:00:00 | Link made |',
+    '| 2026-03-01 10:01:00 | Code asked by sms |',
+    '| 2026-03-01 10:02:00 | Error incorrect mfa code |',
+    '| 2026-03-01 10:03:00 | Attention raised: notifications undelivered |',
+  ]);
+});
 
-  test.each([
-    ['Waits for', 'the user to log in at the provider until 2026-03-02 10:00:00', handedOut()],
-    ['Waits for', 'the service to show the connection', claimed()],
-    ['Outcome', 'connected', connected()],
-    ['Outcome', 'cancelled', cancelled()],
-    ['Outcome', 'failed: `unsupported_region`', answered(error('unsupported_region'))],
-    ['Outcome', 'expired: the user did not log in', expired('password')],
-    ['Outcome', 'expired: the user did not enter the code', expired('code')],
-    ['Outcome', 'expired: it took too long', expired('link')],
-  ])('%s %s', (what, said, link) => {
-    expect(fileOf(link)).toMatch(new RegExp(`^\\*\\*${what}\\*\\* ${said}(, attempts left: 5)?$`, 'm'));
-  });
+test.each([
+  ['Waits for', 'the user to log in at the provider until 2026-03-02 10:00:00', handedOut()],
+  ['Waits for', 'the service to show the connection', claimed()],
+  ['Outcome', 'connected', connected()],
+  ['Outcome', 'cancelled', cancelled()],
+  ['Outcome', 'failed: `unsupported_region`', answered(error('unsupported_region'))],
+  ['Outcome', 'expired: the user did not log in', expired('password')],
+  ['Outcome', 'expired: the user did not enter the code', expired('code')],
+  ['Outcome', 'expired: it took too long', expired('link')],
+])('the case file says in words %s %s', (what, said, link) => {
+  expect(fileOf(link)).toMatch(new RegExp(`^\\*\\*${what}\\*\\* ${said}(, attempts left: 5)?$`, 'm'));
+});
 
-  test('hostile text in one line, which breaks no table or code span', () => {
-    const evil = '|`\n<b>[x](javascript:1)**&#124;\\\u2028🙂](# x';
-    const any = fc.oneof(fc.constant(evil), fc.string({ minLength: 1, maxLength: 64, unit: 'binary' }));
-    fc.assert(
-      fc.property(any, any, any, (state, errorType, method) => {
-        const link = openLink({ userId: 'user-1', provider: 'invented_watch' }, start);
-        const before = fileOf(link).split('\n').length;
-        receiveResult(link, { ...asksForCode, providerMfa: { method, hint: state } }, start);
-        receiveResult(link, { state }, start);
-        receiveResult(link, error(errorType), start);
-        const lines = fileOf(link).split('\n');
-        expect(lines).toHaveLength(before + link.journal.length);
-        for (const line of lines.filter((text) => text.startsWith('| 2'))) expect(line.split('|')).toHaveLength(4);
-        expect(lines.filter((text) => text.startsWith('#'))).toHaveLength(1);
-        expect(fileOf(link)).not.toMatch(/[<>[\]\\&]/);
-      }),
-    );
-  });
+test('the case file says in words hostile text in one line, which breaks no table or code span', () => {
+  const evil = '|`\n<b>[x](javascript:1)**&#124;\\\u2028🙂](# x';
+  const any = fc.oneof(fc.constant(evil), fc.string({ minLength: 1, maxLength: 64, unit: 'binary' }));
+  fc.assert(
+    fc.property(any, any, any, (state, errorType, method) => {
+      const link = openLink({ userId: 'user-1', provider: 'invented_watch' }, start);
+      const before = fileOf(link).split('\n').length;
+      receiveResult(link, { ...asksForCode, providerMfa: { method, hint: state } }, start);
+      receiveResult(link, { state }, start);
+      receiveResult(link, error(errorType), start);
+      const lines = fileOf(link).split('\n');
+      expect(lines).toHaveLength(before + link.journal.length);
+      for (const line of lines.filter((text) => text.startsWith('| 2'))) expect(line.split('|')).toHaveLength(4);
+      expect(lines.filter((text) => text.startsWith('#'))).toHaveLength(1);
+      expect(fileOf(link)).not.toMatch(/[<>[\]\\&]/);
+    }),
+  );
 });

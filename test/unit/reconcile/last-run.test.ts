@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { isEndKnown, isEndNews, type LastRun } from '../../../activities/reconcile/last-run.js';
 
 const from = '2026-03-10T11:00:00.000Z';
@@ -24,29 +24,30 @@ test.each([
   expect(isEndKnown(undefined, critical, { id: 7, at: '2026-02-10T12:00:00.000Z' }, from)).toBe(known);
 });
 
-describe('an end after a run that ended by itself', () => {
-  const entry = { at: last.at, status: 'completed.testkit.completed' };
-  const knowing = (orderId: string, eventId: number): LastRun => ({
-    ended: 'by_itself',
-    timeline: [{ ...entry, orderId, eventId }],
-    criticalOrders: ['order-3'],
-    isForwarded: false,
-  });
+const entry = { at: last.at, status: 'completed.testkit.completed' };
+const knowing = (orderId: string, eventId: number): LastRun => ({
+  ended: 'by_itself',
+  timeline: [{ ...entry, orderId, eventId }],
+  criticalOrders: ['order-3'],
+  isForwarded: false,
+});
 
-  test.each([
-    [true, 'knew the event', knowing('order-1', 7), last],
-    [false, 'knew an earlier one only', knowing('order-1', 6), last],
-    [false, 'knew that of another order', knowing('order-2', 7), last],
-    [true, 'ended with that status and there is no event', knowing('order-1', 6), undefined],
-  ])('is known: %s, if the run %s, whenever that is said to have been', (known, _what, run, event) => {
+test.each([
+  [true, 'knew the event', knowing('order-1', 7), last],
+  [false, 'knew an earlier one only', knowing('order-1', 6), last],
+  [false, 'knew that of another order', knowing('order-2', 7), last],
+  [true, 'ended with that status and there is no event', knowing('order-1', 6), undefined],
+])(
+  'an end after a run that ended by itself is known: %s, if the run %s, whenever that is said to have been',
+  (known, _what, run, event) => {
     expect(isEndKnown(run, order, event, from)).toBe(known);
-  });
+  },
+);
 
-  test('is not known before its critical result is', () => {
-    const critical = { ...order, interpretation: 'critical' };
-    expect(isEndKnown(knowing('order-1', 7), critical, last, from)).toBe(false);
-    expect(isEndKnown(knowing('order-3', 7), { ...critical, orderId: 'order-3' }, last, from)).toBe(true);
-  });
+test('an end after a run that ended by itself is not known before its critical result is', () => {
+  const critical = { ...order, interpretation: 'critical' };
+  expect(isEndKnown(knowing('order-1', 7), critical, last, from)).toBe(false);
+  expect(isEndKnown(knowing('order-3', 7), { ...critical, orderId: 'order-3' }, last, from)).toBe(true);
 });
 
 test('an end is not known to a run that an operator ended, or that failed, whenever it was', () => {

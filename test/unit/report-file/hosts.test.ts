@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { allowedUrl } from '../../../activities/report-file/remote-file.js';
 import { headersFor, namesHost } from '../../../activities/report-file/hosts.js';
 import { createReportFiles } from '../../../activities/report-file/report-files.js';
@@ -23,27 +23,25 @@ test('a host is named for all its ports or for one, in any case, with the dot of
   expect(namesHost(['127.0.0.1:8080'], new URL('http://127.0.0.1:8080/'))).toBe(true);
 });
 
-describe('headers of a set', () => {
-  const set = { hosts: ['files.example.com'], headers: { authorization: 'Bearer invented' } };
+const set = { hosts: ['files.example.com'], headers: { authorization: 'Bearer invented' } };
 
-  test('go to their hosts, in the clear only to allowed ones', () => {
-    expect(headersFor(set, new URL('https://files.example.com/a'), [])).toEqual(set.headers);
-    const url = new URL('http://files.example.com/a');
-    expect(headersFor(set, url, [])).toEqual({});
-    expect(headersFor(set, url, ['files.example.com'])).toEqual(set.headers);
-  });
+test('headers of a set go to their hosts, in the clear only to allowed ones', () => {
+  expect(headersFor(set, new URL('https://files.example.com/a'), [])).toEqual(set.headers);
+  const url = new URL('http://files.example.com/a');
+  expect(headersFor(set, url, [])).toEqual({});
+  expect(headersFor(set, url, ['files.example.com'])).toEqual(set.headers);
+});
 
-  test.each([
-    [{ hosts: [], headers: {} }, 'hosts'],
-    [{ hosts: ['a'], headers: { host: 'b' } }, 'host is not a header'],
-    [{ hosts: ['a'], headers: { 'Keep-Alive': 'b' } }, 'Keep-Alive is not a header'],
-    [{ hosts: ['a'], headers: { te: 'b' } }, 'te is not a header'],
-    [{ hosts: ['a'], headers: { 'x y': 'b' } }, 'x y is not a header'],
-    [{ hosts: ['a'], headers: { 'x-key': 'secret\r\nx: y' } }, 'x-key must be'],
-  ])('headers that could never be sent are a fault of the configuration: %j', (wrong, problem) => {
-    const creation = () => createReportFiles({ headerSets: { invented: wrong } });
-    expect(creation).toThrow(TypeError);
-    expect(creation).toThrow(`header set invented: ${problem}`);
-    expect(creation).not.toThrow('secret');
-  });
+test.each([
+  [{ hosts: [], headers: {} }, 'hosts'],
+  [{ hosts: ['a'], headers: { host: 'b' } }, 'host is not a header'],
+  [{ hosts: ['a'], headers: { 'Keep-Alive': 'b' } }, 'Keep-Alive is not a header'],
+  [{ hosts: ['a'], headers: { te: 'b' } }, 'te is not a header'],
+  [{ hosts: ['a'], headers: { 'x y': 'b' } }, 'x y is not a header'],
+  [{ hosts: ['a'], headers: { 'x-key': 'secret\r\nx: y' } }, 'x-key must be'],
+])('headers of a set headers that could never be sent are a fault of the configuration: %j', (wrong, problem) => {
+  const creation = () => createReportFiles({ headerSets: { invented: wrong } });
+  expect(creation).toThrow(TypeError);
+  expect(creation).toThrow(`header set invented: ${problem}`);
+  expect(creation).not.toThrow('secret');
 });

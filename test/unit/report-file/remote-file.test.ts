@@ -201,29 +201,27 @@ test('an answer that breaks off between two chunks is a broken transfer', async 
   expect(await fetched(answer)).toBe('unavailable: broken_off');
 });
 
-describe('a host that stands still', () => {
-  test('a host that stands still before its answer, or in the middle of the file, is given up', async () => {
-    const answer: RequestListener = (request, response) => {
-      if (request.url === '/middle') response.write(pdf);
-    };
-    for (const path of ['/answer', '/middle']) {
-      expect(await fetched(answer, path, { idleTimeoutMs: 300 })).toBe('unavailable: timeout');
-    }
-  });
+test('a host that stands still before its answer, or in the middle of the file, is given up', async () => {
+  const answer: RequestListener = (request, response) => {
+    if (request.url === '/middle') response.write(pdf);
+  };
+  for (const path of ['/answer', '/middle']) {
+    expect(await fetched(answer, path, { idleTimeoutMs: 300 })).toBe('unavailable: timeout');
+  }
+});
 
-  test('ends with the signal, with its reason', async () => {
-    const controller = new AbortController();
-    const { files, url } = await allowing((request, response) => {
-      if (request.url === '/middle') response.write(sampleReport('pdf', { size: 100_000 }));
-      setTimeout(() => controller.abort(new Error('enough')), 50);
-    });
-    await expect(files.open({ url }, { signal: controller.signal })).rejects.toThrow('enough');
-
-    const second = new AbortController();
-    const file = await files.open({ url: `${url}/middle` }, { signal: second.signal });
-    setTimeout(() => second.abort(new Error('enough')), 50);
-    await expect(read(file)).rejects.toThrow('enough');
+test('a host that stands still ends with the signal, with its reason', async () => {
+  const controller = new AbortController();
+  const { files, url } = await allowing((request, response) => {
+    if (request.url === '/middle') response.write(sampleReport('pdf', { size: 100_000 }));
+    setTimeout(() => controller.abort(new Error('enough')), 50);
   });
+  await expect(files.open({ url }, { signal: controller.signal })).rejects.toThrow('enough');
+
+  const second = new AbortController();
+  const file = await files.open({ url: `${url}/middle` }, { signal: second.signal });
+  setTimeout(() => second.abort(new Error('enough')), 50);
+  await expect(read(file)).rejects.toThrow('enough');
 });
 
 describe('a host that drips', () => {

@@ -160,25 +160,23 @@ test('a job that nobody claimed and that somebody stopped following stays so whe
   expect(await job.run.query('state')).toMatchObject({ outcome: 'abandoned', reference: 'report-1' });
 });
 
-describe('a job that the service does not find by an answer that is not its own', () => {
-  const unsure = { unsure: true };
+const unsure = { unsure: true };
 
-  test('is not gone if it is shown or reported meanwhile', async () => {
-    const shown = await life(unsure);
-    await shown.until(0.05);
-    await shown.given({ readParsingJob: snapshot('started') }, 0.15);
-    shown.answers['readParsingJob'] = unsure;
-    expect((await shown.until(1000)).events.at(-1)).toBe('0.5h completed');
-    const reported = await life(unsure);
-    await reported.until(0.15);
-    await reported.signal('jobChanged', snapshot('started'));
-    expect((await reported.until(1000)).events.at(-1)).toBe('0.5h completed');
-  });
+test('a job that the service does not find by an answer that is not its own is not gone if it is shown or reported meanwhile', async () => {
+  const shown = await life(unsure);
+  await shown.until(0.05);
+  await shown.given({ readParsingJob: snapshot('started') }, 0.15);
+  shown.answers['readParsingJob'] = unsure;
+  expect((await shown.until(1000)).events.at(-1)).toBe('0.5h completed');
+  const reported = await life(unsure);
+  await reported.until(0.15);
+  await reported.signal('jobChanged', snapshot('started'));
+  expect((await reported.until(1000)).events.at(-1)).toBe('0.5h completed');
+});
 
-  test('is not given up by that answer, but by the next one that is its own', async () => {
-    const job = await life((now: number) => (now === began + 49 * 3_600_000 ? unsure : snapshot('started')));
-    expect((await job.until(1000)).events.slice(2)).toEqual(['55h report.ended unresolved', '55h completed']);
-  });
+test('a job that the service does not find by an answer that is not its own is not given up by that answer, but by the next one that is its own', async () => {
+  const job = await life((now: number) => (now === began + 49 * 3_600_000 ? unsure : snapshot('started')));
+  expect((await job.until(1000)).events.slice(2)).toEqual(['55h report.ended unresolved', '55h completed']);
 });
 
 describe('a hand-over', () => {
