@@ -32,7 +32,7 @@ type DeadlineName =
   | Reminder['name']
   /** Until when the service may still create a redraw order itself. */
   | 'redraw'
-  /** Until when a person may decide what happens. */
+  /** Until when a person may decide what happens. Before anybody was asked its key is that of the question (`questionToAsk`). */
   | 'decision';
 
 /** Messages to the product that come before it is too late, and are no limit. */
@@ -63,6 +63,15 @@ export function deadlinesOf(chain: Chain): Deadline[] {
   return found.filter(({ at }) => Number.isFinite(at)).toSorted((a, b) => a.at - b.at);
 }
 
+/** True if it can pass: the time to decide is not up before anybody was asked. */
+export function isPending(chain: Chain, deadline: Deadline): boolean {
+  return !isHandled(chain, deadline) && !isUnasked(chain, deadline);
+}
+
+function isHandled({ handledDeadlines }: Chain, { key }: Deadline): boolean {
+  return handledDeadlines.includes(key);
+}
+
 /** The order is read before anything is done about it; the others only say something, or let time pass. */
 export function needsRead({ name }: Deadline): boolean {
   return isOverdueName(name) || name === 'decision';
@@ -77,19 +86,20 @@ interface PolicyMoment extends Moment {
  * Every moment at which the policy makes something happen that has not happened yet: deadlines, reminders, and giving the order up.
  * After its end an order waits for nothing but an acknowledgement.
  */
-export function momentsOf(chain: Chain, isCounted: (deadline: Deadline) => boolean = () => true): PolicyMoment[] {
+export function momentsOf(
+  chain: Chain,
+  isCounted = (deadline: Deadline) => !isHandled(chain, deadline),
+): PolicyMoment[] {
   const reminder = nextReminder(chain);
   const reminders = reminder ? [{ ...reminder, afterRead: false }] : [];
   if (outcomeOf(chain) !== undefined) return reminders;
   const deadlines = deadlinesOf(chain);
   const givingUp = givingUpAt(chain, deadlines);
   return [
-    ...deadlines
-      .filter((deadline) => !chain.handledDeadlines.includes(deadline.key) && isCounted(deadline))
-      .map((deadline) => {
-        const { at, name, ordinal } = deadline;
-        return { at, name: isReminder(deadline) ? `${name} ${ordinal}` : name, afterRead: needsRead(deadline) };
-      }),
+    ...deadlines.filter(isCounted).map((deadline) => {
+      const { at, name, ordinal } = deadline;
+      return { at, name: isReminder(deadline) ? `${name} ${ordinal}` : name, afterRead: needsRead(deadline) };
+    }),
     ...reminders,
     ...(givingUp === undefined ? [] : [{ at: givingUp, name: 'give_up', afterRead: true }]),
   ];
@@ -99,7 +109,7 @@ export function momentsOf(chain: Chain, isCounted: (deadline: Deadline) => boole
 export function nextMoment(chain: Chain): Moment | undefined {
   const { unansweredRead, recheckAt } = chain;
   const again = outcomeOf(chain) === undefined ? (unansweredRead?.againAt ?? recheckAt) : undefined;
-  const moments = momentsOf(chain, (deadline) => !isUnasked(chain, deadline))
+  const moments = momentsOf(chain, (deadline) => isPending(chain, deadline))
     .filter(({ afterRead }) => unansweredRead === undefined || !afterRead)
     .map(({ at, name }) => ({ at, name }));
   if (again !== undefined) moments.push({ at: again, name: 'read_again' });
@@ -266,7 +276,7 @@ function fromAsking(chain: Chain, decision: Deadline): Deadline {
     : { ...decision, at: Math.max(decision.at, Date.parse(asked) + chain.policy.decisionWait) };
 }
 
-/** Nobody was asked yet: the time to decide cannot be up. */
+/** True for the time to decide while nobody was asked. */
 export function isUnasked(chain: Chain, { name, key, baseKey }: Deadline): boolean {
   if (name !== 'decision') return false;
   return (

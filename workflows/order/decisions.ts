@@ -1,21 +1,37 @@
-import { isDue, timeOf } from '../entity/loop-timer.js';
+import { meaningOf, readStatus } from '../../protocol/order/lifecycle.js';
+import type { Remedy } from '../../protocol/order/policy.js';
+import type { RaisedOrderAttention } from '../../protocol/order/state.js';
+import { loggedRefusal, placingStopOf } from '../entity/commands.js';
+import { atOnce, isDue, timeOf } from '../entity/loop-timer.js';
 import { note } from '../entity/journal.js';
 import { words } from '../entity/operators.js';
-import { iso } from '../entity/spans.js';
-import { enqueue, headOf, raise } from './announcements.js';
-import { currentOrder, outcomeOf, unreadOrder, type Chain } from './chain.js';
+import { hour, iso } from '../entity/spans.js';
+import { clear, enqueue, headOf, raise } from './announcements.js';
+import {
+  currentOrder,
+  findOrder,
+  lastEventId,
+  needsSuccessor,
+  outcomeOf,
+  replacementOf,
+  unreadOrder,
+  type Chain,
+  type ChainOrder,
+} from './chain.js';
 import {
   deadlinesOf,
   givingUpAt,
   needsRead,
   nextRecheck,
   isOverdueName,
+  isPending,
   isReminder,
   isUnasked,
+  shipsKit,
   type Deadline,
 } from './deadlines.js';
 import { endPostponement, isAbsent, isPostponed, postponeRefused, readOrder } from './reading.js';
-import { dueRemedy, failedReplacement, retryReplacement, decide, applyRemedy } from './replacing.js';
+import { replaceKit } from './replacing.js';
 import type { KitOrderRun } from './run.js';
 
 /** After its time no redraw is expected any more. */
@@ -36,7 +52,7 @@ function needsDecision(chain: Chain): boolean {
     dueOf(chain).some(needsRead) ||
     toAskAgain(chain).length > 0 ||
     (isRecheckDue(chain) && (givingUpAt(chain) !== undefined || failedReplacement(chain) !== undefined)) ||
-    dueRemedy(chain) !== undefined ||
+    questionToAsk(chain) !== undefined ||
     isAbsent(chain, currentOrder(chain).orderId)
   );
 }
@@ -88,10 +104,7 @@ async function runSteps(run: KitOrderRun, orderId: string): Promise<void> {
 }
 
 function dueOf(chain: Chain): Deadline[] {
-  return deadlinesOf(chain).filter(
-    (deadline) =>
-      isDue(chain, deadline.at) && !chain.handledDeadlines.includes(deadline.key) && !isUnasked(chain, deadline),
-  );
+  return deadlinesOf(chain).filter((deadline) => isDue(chain, deadline.at) && isPending(chain, deadline));
 }
 
 async function handleDue(run: KitOrderRun): Promise<void> {
@@ -111,7 +124,7 @@ async function handlePassed(run: KitOrderRun, { key, name, orderId }: Deadline):
   }
   chain.recheckAt = nextRecheck(chain, timeOf(chain));
   if (name !== 'problem_persists') raise(chain, { key, reason: name, orderId }, timeOf(chain));
-  else if (!(await decide(run, key))) return;
+  else if (!(await askOrReplace(run, key))) return;
   chain.handledDeadlines.push(key);
 }
 
@@ -178,4 +191,101 @@ export function remind(chain: Chain, now: number): void {
 
 function stands(chain: Chain, { key, at }: Deadline): boolean {
   return deadlinesOf(chain).some((deadline) => deadline.key === key && deadline.at <= at);
+}
+
+/* The policy's decision about a kit that failed or is stuck: a person is asked, a new kit is ordered (`replacing.ts`), or the order fails. */
+
+/** Does what the policy says about a kit that failed: it may replace a lost one. */
+async function applyRemedy(run: KitOrderRun): Promise<void> {
+  const question = questionToAsk(run.chain);
+  if (question) await askOrReplace(run, question.key);
+}
+
+/** The question of what becomes of a kit that failed, once no redraw is expected any more, until it is asked or answered. */
+function questionToAsk(chain: Chain): Deadline | undefined {
+  const deadlines = deadlinesOf(chain);
+  if (deadlines.some(({ name, key }) => name === 'redraw' && !chain.handledDeadlines.includes(key))) return undefined;
+  return deadlines.find((deadline) => isUnasked(chain, deadline));
+}
+
+/** A blocked sample is at the lab: no new kit helps it, so a person is asked. */
+function remedyFor(chain: Chain, order: ChainOrder): Remedy {
+  const { last, endedByStatus, phase } = order.standing;
+  if (!needsSuccessor(order)) return phase === 'at_lab' ? 'ask' : allowed(chain, order, chain.policy.onProblem);
+  const status = last?.status ?? '';
+  if (readStatus(status).low === 'redraw_available') return 'ask';
+  if (meaningOf(status).is === 'redraw') return allowed(chain, order, chain.policy.onSampleError);
+  // An unknown failure, or one whose event is still to come, may be followed up by the service itself.
+  if ((endedByStatus === true || meaningOf(status).is !== 'loss') && chain.policy.onLost === 'replace') return 'ask';
+  return allowed(chain, order, chain.policy.onLost);
+}
+
+/**
+ * Three kinds of order are never replaced automatically: one that was not handed over or was made elsewhere, one for which no kit is
+ * shipped, and one whose chain has used all its replacements. For these a person is asked.
+ */
+function allowed(chain: Chain, order: ChainOrder, remedy: Remedy): Remedy {
+  const isReserved = replacementOf(chain, order.orderId) !== undefined;
+  const isLeft = isReserved || chain.replacements.length < chain.policy.replacementLimit;
+  const mayReplace = chain.handedOver && chain.madeElsewhere !== true && shipsKit(order) && isLeft;
+  return remedy === 'replace' && !mayReplace ? 'ask' : remedy;
+}
+
+/**
+ * Does what the policy says now about a kit that failed, or about a problem that persists.
+ *
+ * @param key identifies the question, so it is asked once
+ * @returns false when the order has moved on since it was read: then it is decided on again
+ */
+async function askOrReplace(run: KitOrderRun, key: string): Promise<boolean> {
+  const { chain } = run;
+  const order = currentOrder(chain);
+  const { orderId } = order;
+  const remedy = remedyFor(chain, order);
+  if (remedy !== 'replace')
+    clear(chain, (asked) => asked.key === key && asked.reason === 'replacement_failed', Date.now());
+  if (remedy === 'fail') {
+    chain.ending = 'failed';
+    return true;
+  }
+  if (remedy === 'ask') {
+    const reason = needsSuccessor(order) ? 'decision_needed' : 'problem_persists';
+    raise(chain, { key, reason, orderId }, Date.now());
+    return true;
+  }
+  remedy satisfies 'replace';
+  try {
+    await replaceKit(run, orderId);
+    return true;
+  } catch (error) {
+    const refusal = loggedRefusal('replacement failed', { orderId }, error);
+    // It was given up, or brought its results, meanwhile: nobody is asked any more.
+    if (outcomeOf(chain) !== undefined) return false;
+    const now = findOrder(chain, orderId) ?? order;
+    if (lastEventId(now) > lastEventId(order)) {
+      chain.recheckAt = atOnce;
+      return false;
+    }
+    raise(chain, { key, reason: 'replacement_failed', orderId }, Date.now());
+    const reservation = replacementOf(chain, orderId);
+    const stop = placingStopOf(refusal);
+    if (reservation && stop) reservation.stopReason = stop.stopReason ?? '';
+    chain.recheckAt = stop ? Date.now() + betweenStoppedRounds : nextRecheck(chain, Date.now());
+    return true;
+  }
+}
+
+/** A lost kit has waited for days, and each round reads its order. */
+const betweenStoppedRounds = hour;
+
+/** A replacement that the policy asks for and that failed is tried again; the question stands until one is ordered. */
+async function retryReplacement(run: KitOrderRun): Promise<void> {
+  const failed = failedReplacement(run.chain);
+  if (failed) await askOrReplace(run, failed.key);
+}
+
+function failedReplacement(chain: Chain): RaisedOrderAttention | undefined {
+  return chain.attention.find(
+    ({ reason, key }) => reason === 'replacement_failed' && deadlinesOf(chain).some((deadline) => deadline.key === key),
+  );
 }

@@ -11,8 +11,8 @@ import type { OrderRecord, Orders } from './snapshots.js';
 
 /*
  * A redraw: the service itself follows a failed order up with another one, of the same transaction or with the failed order as its
- * parent. The wait for it is the deadline `redraw` (`deadlines.ts`), which `endRedrawWaits` (`decisions.ts`) ends; then `remedyFor`
- * (`replacing.ts`) has a person asked or a kit ordered. A redraw that comes after that is a late arrival.
+ * parent. The wait for it is the deadline `redraw` (`deadlines.ts`), which `endRedrawWaits` ends; then `remedyFor` has a person asked
+ * or a kit ordered (both `decisions.ts`). A redraw that comes after that is a late arrival.
  */
 
 export function isRedrawOf(follower: Pick<OrderRecord, 'latest'>, order: OrderRecord): boolean {

@@ -1,134 +1,34 @@
 import { ApplicationFailure, isCancellation, sleep } from '@temporalio/workflow';
 import type { MovedOnDetails } from '../../activities/order/placing.js';
-import { meaningOf, readStatus } from '../../protocol/order/lifecycle.js';
-import type { Remedy } from '../../protocol/order/policy.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
-import type { RaisedOrderAttention, Replacement } from '../../protocol/order/state.js';
+import type { Replacement } from '../../protocol/order/state.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { activities, creation } from '../activity-options.js';
-import { atOnce } from '../entity/loop-timer.js';
-import { detailsOf, loggedRefusal, refusalOf, refuse, placingStopOf } from '../entity/commands.js';
+import { detailsOf, refusalOf, refuse, placingStopOf } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
-import { hour, iso, minute } from '../entity/spans.js';
-import { clear, raise } from './announcements.js';
+import { iso, minute } from '../entity/spans.js';
+import { clear } from './announcements.js';
 import {
-  currentOrder,
   findOrder,
   lastEventId,
   needsSuccessor,
   ordersOf,
-  outcomeOf,
   replacementOf,
   requireOpen,
   standingAt,
   type Chain,
   type ChainOrder,
 } from './chain.js';
-import { deadlinesOf, isUnasked, nextRecheck, shipsKit, type Deadline } from './deadlines.js';
+import { shipsKit } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
 import { isRedrawOf } from './redraws.js';
 import type { KitOrderRun } from './run.js';
 import { present } from '../../protocol/canonical-json.js';
 
 /*
- * How a kit is replaced. First the policy's decision about a kit that failed or is stuck: a person is asked, a new kit is
- * ordered, or the order fails. Then the order of the new kit, once, whether the policy or a person decided.
+ * How the new kit is ordered for one that failed or is stuck, once, whether the policy (`decisions.ts`) or a person (`commands.ts`)
+ * decided it.
  */
-
-/** Does what the policy says about a kit that failed: it may replace a lost one. */
-export async function applyRemedy(run: KitOrderRun): Promise<void> {
-  const question = dueRemedy(run.chain);
-  if (question) await decide(run, question.key);
-}
-
-/** The question of what becomes of a kit that failed, once no redraw is expected any more, until it is asked or answered. */
-export function dueRemedy(chain: Chain): Deadline | undefined {
-  const deadlines = deadlinesOf(chain);
-  if (deadlines.some(({ name, key }) => name === 'redraw' && !chain.handledDeadlines.includes(key))) return undefined;
-  return deadlines.find((deadline) => isUnasked(chain, deadline));
-}
-
-/** A blocked sample is at the lab: no new kit helps it, so a person is asked. */
-function remedyFor(chain: Chain, order: ChainOrder): Remedy {
-  const { last, endedByStatus, phase } = order.standing;
-  if (!needsSuccessor(order)) return phase === 'at_lab' ? 'ask' : allowed(chain, order, chain.policy.onProblem);
-  const status = last?.status ?? '';
-  if (readStatus(status).low === 'redraw_available') return 'ask';
-  if (meaningOf(status).is === 'redraw') return allowed(chain, order, chain.policy.onSampleError);
-  // An unknown failure, or one whose event is still to come, may be followed up by the service itself.
-  if ((endedByStatus === true || meaningOf(status).is !== 'loss') && chain.policy.onLost === 'replace') return 'ask';
-  return allowed(chain, order, chain.policy.onLost);
-}
-
-/**
- * Three kinds of order are never replaced automatically: one that was not handed over or was made elsewhere, one for which no kit is
- * shipped, and one whose chain has used all its replacements. For these a person is asked.
- */
-function allowed(chain: Chain, order: ChainOrder, remedy: Remedy): Remedy {
-  const isReserved = replacementOf(chain, order.orderId) !== undefined;
-  const isLeft = isReserved || chain.replacements.length < chain.policy.replacementLimit;
-  const mayReplace = chain.handedOver && chain.madeElsewhere !== true && shipsKit(order) && isLeft;
-  return remedy === 'replace' && !mayReplace ? 'ask' : remedy;
-}
-
-/**
- * Does what the policy says now about a kit that failed, or about a problem that persists.
- *
- * @param key identifies the question, so it is asked once
- * @returns false when the order has moved on since it was read: then it is decided on again
- */
-export async function decide(run: KitOrderRun, key: string): Promise<boolean> {
-  const { chain } = run;
-  const order = currentOrder(chain);
-  const { orderId } = order;
-  const remedy = remedyFor(chain, order);
-  if (remedy !== 'replace')
-    clear(chain, (asked) => asked.key === key && asked.reason === 'replacement_failed', Date.now());
-  if (remedy === 'fail') {
-    chain.ending = 'failed';
-    return true;
-  }
-  if (remedy === 'ask') {
-    const reason = needsSuccessor(order) ? 'decision_needed' : 'problem_persists';
-    raise(chain, { key, reason, orderId }, Date.now());
-    return true;
-  }
-  remedy satisfies 'replace';
-  try {
-    await replaceKit(run, orderId);
-    return true;
-  } catch (error) {
-    const refusal = loggedRefusal('replacement failed', { orderId }, error);
-    // It was given up, or brought its results, meanwhile: nobody is asked any more.
-    if (outcomeOf(chain) !== undefined) return false;
-    const now = findOrder(chain, orderId) ?? order;
-    if (lastEventId(now) > lastEventId(order)) {
-      chain.recheckAt = atOnce;
-      return false;
-    }
-    raise(chain, { key, reason: 'replacement_failed', orderId }, Date.now());
-    const reservation = replacementOf(chain, orderId);
-    const stop = placingStopOf(refusal);
-    if (reservation && stop) reservation.stopReason = stop.stopReason ?? '';
-    chain.recheckAt = stop ? Date.now() + betweenStoppedRounds : nextRecheck(chain, Date.now());
-    return true;
-  }
-}
-
-/** A lost kit has waited for days, and each round reads its order. */
-const betweenStoppedRounds = hour;
-
-/** A replacement that the policy asks for and that failed is tried again; the question stands until one is ordered. */
-export async function retryReplacement(run: KitOrderRun): Promise<void> {
-  const failed = failedReplacement(run.chain);
-  if (failed) await decide(run, failed.key);
-}
-
-export function failedReplacement(chain: Chain): RaisedOrderAttention | undefined {
-  return chain.attention.find(
-    ({ reason, key }) => reason === 'replacement_failed' && deadlinesOf(chain).some((deadline) => deadline.key === key),
-  );
-}
 
 /**
  * How long one attempt at a replacement may take before the caller or the operator is notified. The reservation stays; the
@@ -153,7 +53,7 @@ export async function replaceKit(run: KitOrderRun, orderId: string): Promise<voi
   const placed = await run.lanes.run(allReplacements, async () => {
     const order = findOrder(chain, orderId);
     if (!order) return undefined;
-    recogniseLost(chain, order);
+    recogniseOwnReplacement(chain, order);
     if (replacementOf(chain, orderId)?.orderId !== undefined) return undefined;
     requireOpen(chain);
     requireReplaceable(order);
@@ -181,7 +81,7 @@ export async function replaceKit(run: KitOrderRun, orderId: string): Promise<voi
  * the next one that belongs to no reservation was ordered for this order. If passthrough is not echoed, it is the next order that is not
  * known as a redraw, since nothing but our own replacement leads another one to the chain.
  */
-function recogniseLost(chain: Chain, order: ChainOrder): void {
+function recogniseOwnReplacement(chain: Chain, order: ChainOrder): void {
   if (replacementOf(chain, order.orderId) !== undefined) return;
   const own = numberIn(chain, order) ?? 1;
   const isOwned = ({ orderId }: ChainOrder, n?: number) =>
