@@ -83,7 +83,7 @@ export const orderAttention: Texts<AttentionReason> = {
     cleared: 'the answer, or a word that is known',
   },
   late_arrival: {
-    raised: 'a kit that was replaced is moving again',
+    raised: 'two kits are under way: one that was replaced moves again, or the service redraws it after all',
     answer: 'cancel one of the two, or use the one that comes first',
     cleared: 'the end of one of the two',
   },

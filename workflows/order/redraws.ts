@@ -12,7 +12,8 @@ import type { OrderRecord, Orders } from './snapshots.js';
 /*
  * A redraw: the service itself follows a failed order up with another one, of the same transaction or with the failed order as its
  * parent. The wait for it is the deadline `redraw` (`deadlines.ts`), which `endRedrawWaits` ends; then `remedyFor` has a person asked
- * or a kit ordered (both `decisions.ts`). A redraw that comes after that is a late arrival.
+ * or a kit ordered (both `decisions.ts`). Of a redraw that comes after that and the replacement, the later becomes the current order,
+ * and the other is a late arrival.
  */
 
 export function isRedrawOf(follower: Pick<OrderRecord, 'latest'>, order: OrderRecord): boolean {
