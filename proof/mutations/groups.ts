@@ -54,7 +54,7 @@ export const groups: Readonly<Record<string, Group>> = {
     isGlue: true,
     files: filesOf(
       'workflows/order',
-      ...['commands', 'decisions', 'identify', 'intake', 'placing', 'policy-change', 'reading'],
+      ...['commands', 'decisions', 'forwarding', 'identify', 'intake', 'placing', 'policy-change', 'reading'],
       ...['replacing', 'workflow'],
     ),
   },

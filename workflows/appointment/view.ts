@@ -19,10 +19,9 @@ import {
   words,
 } from '../entity/operators.js';
 import { isoOf } from '../entity/spans.js';
-import { currentPhase, isOfStage, siteCodeOf, stands, type Appointment } from './appointment.js';
+import { currentPhase, siteCodeOf, stands, type Appointment } from './appointment.js';
 import { waitingUntil } from './deadlines.js';
 import { firstVersion } from '../entity/versions.js';
-import { announceFall, announceNews, clear, raise } from './announcements.js';
 import { present } from '../../protocol/canonical-json.js';
 
 /** The answer of `state` and most updates. */
@@ -122,16 +121,8 @@ function outcomeLine({ outcome, order }: AppointmentState): string {
   return `**Outcome** ${words(outcome ?? '')}${order === undefined ? '' : `: ${whyNobodyComes[order]}`}`;
 }
 
-/** Publishes what is known now: questions for people, notifications for the product, the case file for operators. */
-export function publish(appointment: Appointment): void {
-  const now = Date.now();
-  clear(appointment, ({ reason }) => !stands(appointment, reason), now);
-  if (stands(appointment, 'order_cancelled')) raise(appointment, 'order_cancelled', now);
-  appointment.handledDeadlines = appointment.handledDeadlines.filter((key) => isOfStage(appointment, key));
-  announceNews(appointment, now);
-  // The order is read first: it may show why the appointment fell away.
-  if (appointment.ending !== undefined) delete appointment.fallen;
-  else if (appointment.fallen?.asked) announceFall(appointment, now);
+/** Shows the case file and the search attributes of the appointment as it is now. */
+export function show(appointment: Appointment): void {
   const state = stateOf(appointment);
   showToOperators(
     () => caseFileOf(state),

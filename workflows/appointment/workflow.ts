@@ -5,8 +5,16 @@ import { canonicalId, bookAppointmentId, isAddressable } from '../../protocol/id
 import { noticeUnreadable, openRun, runLoop, acceptCancellation, workThrough } from '../entity/loop.js';
 import { settlePolicyOrKeep } from '../entity/policy.js';
 import { askForRead } from '../entity/polling.js';
-import { announceEnd, clear, raise } from './announcements.js';
-import { type AppointmentRun, openAppointment, learnFromWebhook, acceptRequest } from './appointment.js';
+import { announceEnd, announceFall, announceNews, clear, raise } from './announcements.js';
+import {
+  type Appointment,
+  type AppointmentRun,
+  openAppointment,
+  isOfStage,
+  learnFromWebhook,
+  acceptRequest,
+  stands,
+} from './appointment.js';
 import {
   askProvider,
   cancel,
@@ -20,7 +28,7 @@ import {
 } from './commands.js';
 import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readAppointmentSnapshot } from './reading.js';
-import { publish, resultOf, stateOf } from './view.js';
+import { resultOf, show, stateOf } from './view.js';
 import { refuse } from '../entity/commands.js';
 
 /**
@@ -78,6 +86,19 @@ async function act(run: AppointmentRun): Promise<void> {
   abandonIfCancelled(run);
   await handlePassedDeadlines(appointment);
   publish(appointment);
+}
+
+/** Brings everything that others see in line with what is known: questions, notifications, and the case file. */
+function publish(appointment: Appointment): void {
+  const now = Date.now();
+  clear(appointment, ({ reason }) => !stands(appointment, reason), now);
+  if (stands(appointment, 'order_cancelled')) raise(appointment, 'order_cancelled', now);
+  appointment.handledDeadlines = appointment.handledDeadlines.filter((key) => isOfStage(appointment, key));
+  announceNews(appointment, now);
+  // The order is read first: it may show why the appointment fell away.
+  if (appointment.ending !== undefined) delete appointment.fallen;
+  else if (appointment.fallen?.asked) announceFall(appointment, now);
+  show(appointment);
 }
 
 /** At the service everything stays as it is. */

@@ -6,7 +6,6 @@ import { isoOf } from '../entity/spans.js';
 import { waitingUntil } from './deadlines.js';
 import { currentPhase, stands, type Review } from './review.js';
 import { firstVersion } from '../entity/versions.js';
-import { announceNews, clear, raise } from './announcements.js';
 import { present } from '../../protocol/canonical-json.js';
 
 /** The answer of `state` and the updates. */
@@ -58,14 +57,8 @@ function outcomeLine({ outcome, resolvedOrderId }: MatchReviewState): string {
   return `**Outcome** ${words(outcome ?? '')}${where}`;
 }
 
-/** Publishes what is known now: questions for people, notifications for the product, the case file for operators. */
-export function publish(review: Review): void {
-  const now = Date.now();
-  const { phase, since } = review.stage;
-  announceNews(review, now);
-  if (stands(review, 'decision_needed')) raise(review, 'decision_needed', now);
-  clear(review, ({ reason }) => !stands(review, reason), now);
-  review.handledDeadlines = review.handledDeadlines.filter((key) => key.startsWith(`${phase}/${since}/`));
+/** Shows the case file and the search attributes of the review as it is now. */
+export function show(review: Review): void {
   const state = stateOf(review);
   showToOperators(
     () => caseFileOf(state),

@@ -6,12 +6,21 @@ import { refuse } from '../entity/commands.js';
 import { noticeUnreadable, openRun, runLoop, acceptCancellation, workThrough } from '../entity/loop.js';
 import { choosePolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { askForRead } from '../entity/polling.js';
-import { announceEnd, clear, raise } from './announcements.js';
+import { announceEnd, announceNews, clear, raise } from './announcements.js';
 import { decide, validate } from './commands.js';
 import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
 import { identify, readReport } from './reading.js';
-import { abandon, followAgain, learnFromWebhook, mayContradict, type MatchReviewRun, openReview } from './review.js';
-import { publish, resultOf, stateOf } from './view.js';
+import {
+  abandon,
+  followAgain,
+  learnFromWebhook,
+  mayContradict,
+  type MatchReviewRun,
+  openReview,
+  stands,
+  type Review,
+} from './review.js';
+import { resultOf, show, stateOf } from './view.js';
 
 /**
  * Follows a result that the service could not match with an order, until somebody has decided whose it is. Started by
@@ -67,6 +76,17 @@ async function act(run: MatchReviewRun): Promise<void> {
   abandonIfCancelled(run);
   await handlePassedDeadlines(review);
   publish(review);
+}
+
+/** Brings everything that others see in line with what is known: questions, notifications, and the case file. */
+function publish(review: Review): void {
+  const now = Date.now();
+  const { phase, since } = review.stage;
+  announceNews(review, now);
+  if (stands(review, 'decision_needed')) raise(review, 'decision_needed', now);
+  clear(review, ({ reason }) => !stands(review, reason), now);
+  review.handledDeadlines = review.handledDeadlines.filter((key) => key.startsWith(`${phase}/${since}/`));
+  show(review);
 }
 
 function abandonIfCancelled(run: MatchReviewRun): void {

@@ -2,25 +2,21 @@ import {
   ApplicationFailure,
   condition,
   sleep,
-  allHandlersFinished,
   CancellationScope,
   isCancellation,
-  setCurrentDetails,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { ChainReading } from '../../activities/order/chains.js';
-import { kitOrderId } from '../../protocol/ids.js';
-import { isCritical, isEnd, listedWhole, standingOf } from '../../protocol/order/lifecycle.js';
+import { isEnd, listedWhole, standingOf } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
-import { forwardedPhase, labPhaseKey, labReferenceKey, ofAttention } from '../../protocol/search-attributes.js';
+import { labReferenceKey } from '../../protocol/search-attributes.js';
 import { activities } from '../activity-options.js';
 import { resumeQuestions } from '../entity/attention.js';
 import { refusalOf } from '../entity/commands.js';
 import { noteDecided, type Decided } from '../entity/journal.js';
 import { markAnnounced } from './announcements.js';
 import {
-  findOrder,
   ordersOf,
   currentOrder,
   lastEventId,
@@ -29,16 +25,15 @@ import {
   outcomeOf,
   type Chain,
 } from './chain.js';
-import { isAlarmed, raiseCriticalResults, openReports, recountReminders } from './critical-results.js';
+import { isAlarmed, raiseCriticalResults, recountReminders } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { expelForeign, receiveSnapshot } from './intake.js';
-import { isNewRunSuggested, untilWoken } from '../entity/loop.js';
+import { untilWoken } from '../entity/loop.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy, settlePolicyOrKeep } from '../entity/policy.js';
 import { firstReportWait, minute } from '../entity/spans.js';
 import { askAbout, endPostponement, recordAbsence } from './reading.js';
-import type { Orders } from './snapshots.js';
-import { resultOf, showUnidentified } from './view.js';
+import { showUnidentified } from './view.js';
 import type { KitOrderRun } from './run.js';
 import { carriedOn } from '../entity/versions.js';
 
@@ -204,78 +199,4 @@ function resume(chain: Chain, previous: KitOrderResult): void {
   chain.handledDeadlines = [...(previous.reminded ?? []), ...chain.handledDeadlines];
   recountReminders(chain, previous.policy.criticalResultReminder);
   resumeQuestions(chain, previous);
-}
-
-/**
- * A run whose order turned out to belong to another root: it announces nothing, passes on what it receives, and ends with
- * its order. A later webhook starts another.
- */
-export async function forward(run: KitOrderRun, rootOrderId: string): Promise<KitOrderResult> {
-  const { chain } = run;
-  upsertSearchAttributes([
-    { key: labPhaseKey, value: forwardedPhase },
-    ...ofAttention([], []),
-    ...(chain.reference === undefined ? [] : [{ key: labReferenceKey, value: chain.reference }]),
-  ]);
-  setCurrentDetails(`Passes on what it receives to \`${kitOrderId(rootOrderId)}\`, the workflow of its chain.`);
-  let passedOn: Orders = [];
-  const passOn = async () => (passedOn = await passOnNews(run, rootOrderId, passedOn));
-  try {
-    do {
-      await passOn();
-      // With a long history it ends, too: the next webhook starts another.
-      const own = findOrder(chain, chain.rootOrderId) ?? currentOrder(chain);
-      const isOver = own.standing.final || isNewRunSuggested();
-      if (!run.hasNews && isOver) break;
-    } while (await condition(() => run.hasNews, chain.policy.giveUpAfter, { summary: 'silence' }));
-    await condition(allHandlersFinished);
-  } finally {
-    while (run.hasNews) await passOn();
-  }
-  return { ...resultOf(chain), outcome: 'forwarded', rootOrderId, forwardsTo: rootOrderId };
-}
-
-/**
- * An operator's cancellation does not stop it: nothing else would pass a critical result on.
- * @param before what was passed on so far
- * @returns what is passed on now
- */
-export async function passOnNews(run: KitOrderRun, rootOrderId: string, before: Orders = []): Promise<Orders> {
-  return CancellationScope.nonCancellable(async () => {
-    const { chain } = run;
-    run.hasNews = false;
-    const { orders } = chain;
-    const news = orders.filter((order) => !before.includes(order));
-    for (const { latest, events } of news) {
-      const snapshot = { ...latest, events: [...events] };
-      await activities.forwardOrder.executeWithOptions({ summary: `pass on to ${rootOrderId}` }, [
-        { snapshot, rootOrderId },
-      ]);
-    }
-    // A critical snapshot may have been overtaken: then the one that is passed on does not show it.
-    const isPassedOn = (orderId: string) => before.some((order) => order.orderId === orderId && order.wasCritical);
-    const overtaken = news.filter(
-      ({ orderId, latest, wasCritical }) => wasCritical && !isCritical(latest.interpretation) && !isPassedOn(orderId),
-    );
-    const alarms = overtaken.map(({ orderId }) => ({ orderId, interpretation: 'critical' }));
-    chain.criticalReports = [...chain.criticalReports, ...alarms];
-    await forwardCriticalResults(chain, rootOrderId);
-    if (run.hasUnreadable) {
-      run.hasUnreadable = false;
-      const summary = `pass an unreadable signal on to ${rootOrderId}`;
-      await activities.forwardUnreadable.executeWithOptions({ summary }, [{ rootOrderId }]);
-    }
-    return orders;
-  });
-}
-
-/** Passes each on once: the chain's workflow then raises the alarm, and keeps it. */
-async function forwardCriticalResults(chain: Chain, rootOrderId: string): Promise<void> {
-  const reports = openReports(chain);
-  chain.criticalReports = [];
-  chain.criticalResults = [];
-  for (const report of reports) {
-    const summary = `pass a critical result on to ${rootOrderId}`;
-    await activities.forwardCriticalResult.executeWithOptions({ summary }, [{ report, rootOrderId }]);
-  }
 }

@@ -2,12 +2,11 @@ import { note } from '../entity/journal.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';
-import { CancellationScope, log } from '@temporalio/workflow';
+import { log } from '@temporalio/workflow';
 import type { CriticalResultReported, OrderPlaced, ReplacementPlaced } from '../../protocol/order/messages.js';
 import { canonicalJson, isObject, present } from '../../protocol/canonical-json.js';
 import { isAhead, notAhead } from '../../protocol/time.js';
 import { isReference, isActor } from '../../protocol/ids.js';
-import { activities } from '../activity-options.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { raise } from './announcements.js';
@@ -141,32 +140,6 @@ function recordForeign(run: KitOrderRun, snapshot: OrderSnapshot): void {
   }
   chain.foreign = [...(chain.foreign ?? []), snapshot];
   run.hasNews = true;
-}
-
-const mostPassedOn = 100;
-
-/** Removes the passthrough, so the receiver does not take the order for a replacement. An operator's cancellation must not lose what the chain gives away. */
-export async function passOnForeign({ chain }: KitOrderRun): Promise<void> {
-  const { foreign = [], foreignReports = [] } = chain;
-  delete chain.foreign;
-  delete chain.foreignReports;
-  await CancellationScope.nonCancellable(async () => {
-    for (const { passthrough: _passthrough, ...snapshot } of foreign) {
-      const rootOrderId = snapshot.orderId;
-      const summary = `pass on to ${rootOrderId}`;
-      await activities.forwardOrder.executeWithOptions({ summary }, [{ snapshot, rootOrderId }]);
-    }
-    for (const { order: _order, ...report } of foreignReports) {
-      chain.passedOn = [...(chain.passedOn ?? []), canonicalJson(report)].slice(-mostPassedOn);
-      const rootOrderId = report.orderId;
-      const summary = `pass a critical result on to ${rootOrderId}`;
-      await activities.forwardCriticalResult.executeWithOptions({ summary }, [{ report, rootOrderId }]);
-    }
-  });
-}
-
-export function hasForeign({ foreign, foreignReports }: Chain): boolean {
-  return foreign !== undefined || foreignReports !== undefined;
 }
 
 /**

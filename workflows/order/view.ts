@@ -35,7 +35,7 @@ import {
   type Chain,
   type ChainOrder,
 } from './chain.js';
-import { isAlarmed, shownCriticalResult, raiseCriticalResults, remindOfCriticalResults } from './critical-results.js';
+import { isAlarmed, shownCriticalResult } from './critical-results.js';
 import {
   deadlinesOf,
   givingUpAt,
@@ -56,10 +56,6 @@ import {
   ofTransaction,
   ofUser,
 } from '../../protocol/search-attributes.js';
-import { timeOf } from '../entity/loop-timer.js';
-import { announceNews, announceReplacements } from './announcements.js';
-import { askAboutLateArrivals, askAboutWords, clearAnswered } from './questions.js';
-import type { KitOrderRun } from './run.js';
 
 /** The answer of `state` and of every command. */
 export function stateOf(chain: Chain): OrderState {
@@ -284,20 +280,6 @@ function shortened(orderId: string): string {
   return code(orderId.slice(0, 8));
 }
 
-/** Raises questions and alarms, enqueues reminders and other notifications, and shows the case file. */
-export function publish(run: KitOrderRun): void {
-  const { chain } = run;
-  const now = Date.now();
-  clearAnswered(chain, now);
-  askAboutLateArrivals(chain, now);
-  raiseCriticalResults(run, now);
-  remindOfCriticalResults(chain, timeOf(chain));
-  askAboutWords(chain, now);
-  announceNews(chain);
-  announceReplacements(chain, now);
-  show(chain);
-}
-
 /** Operators see an alarm as soon as it comes in. Notifications need the chain: their ids count what an earlier run has announced. */
 export function showUnidentified(chain: Chain): void {
   if (chain.identified) return;
@@ -309,7 +291,7 @@ export function showUnidentified(chain: Chain): void {
 }
 
 /** Shows the case file and the search attributes of the order as it is now. */
-function show(chain: Chain): void {
+export function show(chain: Chain): void {
   const { rootOrderId, reference, attention } = chain;
   const { orderId, standing, latest } = currentOrder(chain);
   const orderIds = ordersOf(chain).map((order) => order.orderId);

@@ -5,7 +5,6 @@ import { readEarlierRun } from '../../protocol/signal-or-start.js';
 import * as messages from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
 import { timeOf } from '../entity/loop-timer.js';
-import { deliverAtLast } from '../entity/outbox.js';
 import { noticeUnreadable, runLoop } from '../entity/loop.js';
 import { acknowledgeNow, validateAcknowledgement } from './acknowledging.js';
 import { announceEnd, clear, raise } from './announcements.js';
@@ -15,16 +14,11 @@ import { awaitsAcknowledgement } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { changePolicy, previewPolicy, validatePolicyChange } from './policy-change.js';
 import { decideByPolicy, endObsoleteWait, endRedrawWaits, isDecisionDue, remind } from './decisions.js';
-import { forward, identify, passOnNews } from './identify.js';
-import {
-  hasForeign,
-  passOnForeign,
-  receiveReplacement,
-  receivePlacement,
-  receiveSnapshot,
-  receiveCriticalReport,
-} from './intake.js';
-import { publish, resultOf, stateOf } from './view.js';
+import { forward, hasForeign, passOnAtLast, passOnForeign } from './forwarding.js';
+import { identify } from './identify.js';
+import { receiveReplacement, receivePlacement, receiveSnapshot, receiveCriticalReport } from './intake.js';
+import { publish } from './publishing.js';
+import { resultOf, stateOf } from './view.js';
 import { readUnfinishedOrders, readUnreadOrders } from './reading.js';
 import { unfinishedOrders } from './redraws.js';
 import { openRun, type KitOrderRun } from './run.js';
@@ -54,15 +48,6 @@ async function follow(run: KitOrderRun): Promise<void> {
     if (error instanceof TemporalFailure) await CancellationScope.nonCancellable(() => passOnAtLast(run));
     throw error;
   }
-}
-
-async function passOnAtLast(run: KitOrderRun): Promise<void> {
-  const { chain, forwardsTo } = run;
-  do {
-    if (forwardsTo === undefined) await passOnForeign(run);
-    else await passOnNews(run, forwardsTo);
-    await deliverAtLast(chain);
-  } while (hasForeign(chain) || (forwardsTo !== undefined && run.hasNews));
 }
 
 /**

@@ -22,7 +22,6 @@ import { iso } from '../entity/spans.js';
 import { deadlineOf, isOverdue } from './deadlines.js';
 import { currentJob, currentPhase, outcomeOf, type Job } from './job.js';
 import { firstVersion } from '../entity/versions.js';
-import { announceNews, clear } from './announcements.js';
 
 /** The answer of `state` and `cancel`. */
 export function stateOf(job: Job): ReportState {
@@ -105,14 +104,8 @@ function rowsOf({ timeline, journal }: Job): string[][] {
     .map(({ at, what }) => [moment(at), what]);
 }
 
-/** Publishes what is known now: questions for people, notifications for the product, the case file for operators. */
-export function publish(job: Job): void {
-  const now = Date.now();
-  // Moving on answers the question of the stage that is over.
-  if (outcomeOf(job) === undefined)
-    clear(job, [currentPhase(job) === 'in_review' ? 'parsing_overdue' : 'review_overdue'], now);
-  else if (job.ending === undefined) clear(job, ['parsing_overdue', 'review_overdue'], now);
-  announceNews(job, now);
+/** Shows the case file and the search attributes of the report as it is now. */
+export function show(job: Job): void {
   const { reference, userId, attention, ending } = job;
   showToOperators(
     () => caseFileOf(job),

@@ -4,12 +4,12 @@ import type { OfActor } from '../../protocol/ids.js';
 import * as messages from '../../protocol/report/messages.js';
 import { noticeUnreadable, openRun, runLoop } from '../entity/loop.js';
 import { note } from '../entity/journal.js';
-import { announceEnd, clear, raise } from './announcements.js';
+import { announceEnd, announceNews, clear, raise } from './announcements.js';
 import { identify } from './identify.js';
 import { receiveSnapshot, receiveSubmission } from './intake.js';
-import { openJob, outcomeOf, type ReportRun } from './job.js';
+import { currentPhase, openJob, outcomeOf, type Job, type ReportRun } from './job.js';
 import { handlePassedDeadlines, nextMoment } from './deadlines.js';
-import { publish, resultOf, stateOf } from './view.js';
+import { resultOf, show, stateOf } from './view.js';
 import { actorOf, refuse } from '../entity/commands.js';
 
 /**
@@ -49,6 +49,17 @@ function loopOf(run: ReportRun) {
     workflowType: messages.parsingJobName,
     nextInput: (): messages.ParsingJobInput => ({ jobId: job.jobId, carried: job }),
   };
+}
+
+/** Brings everything that others see in line with what is known: questions, notifications, and the case file. */
+function publish(job: Job): void {
+  const now = Date.now();
+  // Moving on answers the question of the stage that is over.
+  if (outcomeOf(job) === undefined)
+    clear(job, [currentPhase(job) === 'in_review' ? 'parsing_overdue' : 'review_overdue'], now);
+  else if (job.ending === undefined) clear(job, ['parsing_overdue', 'review_overdue'], now);
+  announceNews(job, now);
+  show(job);
 }
 
 function listen(run: ReportRun): void {
