@@ -85,6 +85,14 @@ export function setAttention<Reason extends string>(
   setSearchAttributes(attentionAttributes(run.attention));
 }
 
+/** True if it was ever raised, whether it still stands or not. */
+export function wasRaised<Reason extends string>(
+  { raised }: Pick<Attentive<RaisedAttention<Reason>>, 'raised'>,
+  question: { key?: string; reason: Reason },
+): boolean {
+  return raised[nameOf(question)] !== undefined;
+}
+
 function nameOf({ key, reason }: { key?: string | undefined; reason: string }): string {
   return key === undefined ? reason : `${key}.${reason}`;
 }

@@ -57,7 +57,7 @@ interface DeliveryRun {
 }
 
 /** A receiver that is down for weeks is not called every few minutes. */
-const longestPause = '1 hour' as const;
+const longestDeliveryPause = '1 hour' as const;
 
 /** A later time might be too late to be written as a date. */
 const longestGiveUp = 3_650 * day;
@@ -166,7 +166,7 @@ async function deliverBatch(delivery: Delivery): Promise<void> {
   const ids = batch.map(({ id }) => id);
   const options = {
     ...deliveryOptions(Math.max(Math.min(day, nextEndOf(delivery, ids) - Date.now()), 1000)),
-    retry: { maximumInterval: longestPause },
+    retry: { maximumInterval: longestDeliveryPause },
     summary: `notify: ${batch.map(inBrief).join(', ')}`,
   };
   try {

@@ -13,7 +13,7 @@ import type {
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { readPassthrough, realRoot, rootOf, siblingsToRead } from '../../protocol/order/root-order.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
-import { type Attentive, nothingYet } from '../entity/attention.js';
+import { type Attentive, nothingYet, wasRaised } from '../entity/attention.js';
 import { refuse } from '../entity/commands.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
@@ -279,14 +279,13 @@ export function isForeign(chain: Chain, snapshot: OrderSnapshot): boolean {
 }
 
 /** The chain has passed it on, and nothing has brought it in since. */
-export function isKnownForeign({ raised, orders }: Chain, orderId: string): boolean {
-  return (
-    raised[`${foreignKey(orderId)}.foreign_order`] !== undefined && !orders.some((order) => order.orderId === orderId)
-  );
+export function isKnownForeign(chain: Chain, orderId: string): boolean {
+  return wasRaised(chain, foreignQuestion(chain, orderId)) && !chain.orders.some((order) => order.orderId === orderId);
 }
 
-export function foreignKey(orderId: string): string {
-  return `${orderId}/foreign`;
+/** Asked of the chain's first order; that it was asked is also how the chain remembers which orders are foreign. */
+export function foreignQuestion({ rootOrderId }: Chain, orderId: string) {
+  return { key: `${orderId}/foreign`, reason: 'foreign_order', orderId: rootOrderId } as const;
 }
 
 function claims({ rootOrderId }: Chain, { orderId, passthrough }: OrderSnapshot): boolean {

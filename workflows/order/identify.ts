@@ -16,15 +16,7 @@ import { resumeQuestions } from '../entity/attention.js';
 import { refusalOf } from '../entity/commands.js';
 import { noteDecided, type Decided } from '../entity/journal.js';
 import { markAnnounced } from './announcements.js';
-import {
-  ordersOf,
-  currentOrder,
-  lastEventId,
-  learn,
-  needsSuccessor,
-  outcomeOf,
-  type Chain,
-} from './chain.js';
+import { ordersOf, currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, type Chain } from './chain.js';
 import { isAlarmed, raiseCriticalResults, recountReminders } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { expelForeign, receiveSnapshot } from './intake.js';

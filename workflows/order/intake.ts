@@ -1,3 +1,4 @@
+import { wasRaised } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import { setNotifies } from '../entity/outbox.js';
 import { setPolicy } from '../entity/policy.js';
@@ -13,7 +14,7 @@ import { raise } from './announcements.js';
 import {
   currentOrder,
   findOrder,
-  foreignKey,
+  foreignQuestion,
   isForeign,
   isKnownForeign,
   lastEventId,
@@ -128,15 +129,11 @@ export function expelForeign(run: KitOrderRun): void {
 function recordForeign(run: KitOrderRun, snapshot: OrderSnapshot): void {
   const { chain } = run;
   const { orderId } = snapshot;
-  const [key, reason] = [foreignKey(orderId), 'foreign_order'] as const;
-  if (chain.raised[`${key}.${reason}`] === undefined) {
-    note(
-      chain,
-      `order ${orderId} names this chain, but is another user's: it is followed by itself`,
-      Date.now(),
-      chain.rootOrderId,
-    );
-    raise(chain, { key, reason, orderId: chain.rootOrderId }, Date.now());
+  const question = foreignQuestion(chain, orderId);
+  if (!wasRaised(chain, question)) {
+    const what = `order ${orderId} names this chain, but is another user's: it is followed by itself`;
+    note(chain, what, Date.now(), chain.rootOrderId);
+    raise(chain, question, Date.now());
   }
   chain.foreign = [...(chain.foreign ?? []), snapshot];
   run.hasNews = true;

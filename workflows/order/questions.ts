@@ -1,5 +1,6 @@
 import { isKnownInterpretation } from '../../protocol/order/lifecycle.js';
 import type { AttentionReason, OrderAttention, RaisedOrderAttention } from '../../protocol/order/state.js';
+import { wasRaised } from '../entity/attention.js';
 import { shortDigest } from '../entity/outbox.js';
 import { clear, raise } from './announcements.js';
 import type { Chain } from './chain.js';
@@ -79,6 +80,6 @@ export function askAboutWords(chain: Chain, now: number): void {
     const key = `${orderId}/${shortDigest(`${orderId}/${interpretation}`)}`;
     const isOver = (asked: RaisedOrderAttention) => isKnown || asked.key !== key;
     clear(chain, (asked) => asked.reason === reason && asked.orderId === orderId && isOver(asked), now);
-    if (!isKnown && chain.raised[`${key}.${reason}`] === undefined) raise(chain, { key, reason, orderId }, now);
+    if (!isKnown && !wasRaised(chain, { key, reason })) raise(chain, { key, reason, orderId }, now);
   }
 }

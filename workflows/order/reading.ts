@@ -77,7 +77,7 @@ function askService(orderId: string, more: ActivityOptions = {}): Promise<OrderS
 
 /** Most outages are over in minutes or hours, and the decision is due: the first pause is short, the next ones double. */
 const firstPause = 10 * minute;
-const longestPause = 6 * hour;
+const longestReadPause = 6 * hour;
 
 /** True if decisions wait for a later read. */
 export function isPostponed(chain: Chain): boolean {
@@ -88,7 +88,7 @@ export function isPostponed(chain: Chain): boolean {
 function postpone(chain: Chain, orderId: string, now: number, asked: number): void {
   const before = chain.unansweredRead?.orderId === orderId ? chain.unansweredRead : undefined;
   const { since, times } = before ?? { since: now, times: 0 };
-  const pause = doubled(firstPause, times, Math.min(longestPause, chain.policy.recheckEvery));
+  const pause = doubled(firstPause, times, Math.min(longestReadPause, chain.policy.recheckEvery));
   const shownAt = since + longestOutage;
   if (now >= shownAt) askAbout(chain, orderId, now);
   const again = now + Math.max(spread(pause, orderId), asked);

@@ -286,7 +286,7 @@ async function findLostJob(submission: Submission, lostUploads: LostUpload[]): P
 }
 
 const firstPause = 2 * second;
-const longestPause = 10 * minute;
+const longestUploadPause = 10 * minute;
 /** How long the service may fail to take the file before a person is asked to look. Uploading goes on all the same. */
 const delayWorthAttention = hour;
 
@@ -298,7 +298,7 @@ function endsAt({ since, policy }: Submission): number {
 /** Doubled each time, and at least as long as the service asks for. The deadline ends it. */
 async function pause(submission: Submission, failure: ApplicationFailure | undefined): Promise<void> {
   const { failures, since, policy } = submission;
-  const span = Math.max(doubled(firstPause, failures - 1, longestPause), askedPause(failure));
+  const span = Math.max(doubled(firstPause, failures - 1, longestUploadPause), askedPause(failure));
   const isRefused = failure !== undefined && isAccessRefused(failure);
   if (isRefused || Date.now() + span - since >= delayWorthAttention) setAttention(submission, 'upload_delayed');
   const type = failure?.type ?? 'WorkerLost';
