@@ -32,7 +32,7 @@ export function adoptingActivities(dependencies: ActivityDependencies) {
 async function adopt(dependencies: ActivityDependencies, { orderId, reference, policy }: AdoptOrder): Promise<string> {
   const { service, temporal } = dependencies;
   const chains = chainActivities(dependencies);
-  const rootOrderId = await rootOf(dependencies, orderId);
+  const rootOrderId = await readRootOf(dependencies, orderId);
   const order = await read(service, rootOrderId);
   const signer = signerOf(order.passthrough);
   if (signer !== undefined && !service.installation.includes(signer)) {
@@ -62,11 +62,11 @@ async function adopt(dependencies: ActivityDependencies, { orderId, reference, p
  * The order whose workflow follows the chain. Only the workflow of a replacement may know that it has joined another chain, while it runs
  * or by its result; and a redraw leads to its replacement first.
  */
-async function rootOf(dependencies: ActivityDependencies, orderId: string): Promise<string> {
+async function readRootOf(dependencies: ActivityDependencies, orderId: string): Promise<string> {
   const chains = chainActivities(dependencies);
   const { rootOrderId: read } = await unreadableIfRefused(() => chains.readChain(orderId));
   const root = await followedAs(dependencies.temporal, read);
-  return root === orderId ? root : rootOf(dependencies, root);
+  return root === orderId ? root : readRootOf(dependencies, root);
 }
 
 async function followedAs(temporal: Client, orderId: string): Promise<string> {

@@ -28,12 +28,12 @@ export interface OrderCriteria {
   userId: string;
   /** Absent if a set of tests was ordered, which the service may turn into a test of its own. */
   labTestId?: string;
-  /** ISO 8601: older orders do not match. */
+  /** When the first run that may have sent it began, ISO 8601: older orders do not match. */
   since: string;
-  /** Earlier executions have failed, so something may have been sent before this one's first attempt. */
+  /** This is not the first attempt of this run. */
   triedBefore: boolean;
-  /** ISO 8601: when an earlier run may have started to send something for this order. Absent if none can have. */
-  sentSince?: string;
+  /** An earlier attempt, of this run or of one before it, may have sent it. */
+  mayHaveBeenSent: boolean;
   /** Orders that are known not to match. */
   noneOf?: readonly string[];
   address: Address;
@@ -88,17 +88,15 @@ export interface SearchProgress {
  */
 export async function* ordersOf(
   service: LabService,
-  criteria: Pick<OrderCriteria, 'userId' | 'since' | 'sentSince' | 'triedBefore'>,
+  { userId, since, mayHaveBeenSent }: Pick<OrderCriteria, 'userId' | 'since' | 'mayHaveBeenSent'>,
   attempt: Attempt,
   isExact: boolean,
 ): AsyncGenerator<Order, void, undefined> {
-  const { userId } = criteria;
   const looked = attempt.earlier as SearchProgress | undefined;
-  const mustRead = mayHaveBeenSent(criteria);
   // The zone of the list's filter by time is not documented.
-  const startDate = new Date(Date.parse(criteria.sentSince ?? criteria.since) - anyZone).toISOString();
-  if (!isExact || mustRead) {
-    yield* readable((page) => service.orders.page({ userId, startDate }, page, attempt.call()), mustRead);
+  const startDate = new Date(Date.parse(since) - anyZone).toISOString();
+  if (!isExact || mayHaveBeenSent) {
+    yield* readable((page) => service.orders.page({ userId, startDate }, page, attempt.call()), mayHaveBeenSent);
   }
   if (!isExact || looked?.all) return;
   // Newest first: orders that have come meanwhile move the others back, and one that has gone moves them forward.
@@ -161,7 +159,7 @@ export async function orderOfReference(
   const [first] = followers.toSorted((a, b) => rank(a) - rank(b));
   if (!first) return undefined;
   const orderId = first.workflowId.slice(kitOrderId('').length);
-  const order = await readIfShown(service, orderId, attempt);
+  const order = await readUnlessNotFound(service, orderId, attempt);
   if (order) requireOfTest(order, requested);
   const snapshot = order ? snapshotOf(order, service.installation) : { orderId, events: [] };
   const owner = snapshot.userId ?? first.typedSearchAttributes.get(labUserIdKey);
@@ -196,7 +194,7 @@ function mayHaveMoved(kind: KitRequest['kind'], snapshot: OrderSnapshot): boolea
 }
 
 /** The service may refuse to show an order of its own, or not show a new one yet. */
-async function readIfShown(service: LabService, orderId: string, attempt: Attempt): Promise<Order | undefined> {
+async function readUnlessNotFound(service: LabService, orderId: string, attempt: Attempt): Promise<Order | undefined> {
   try {
     return await service.orders.get(orderId, attempt.call());
   } catch (error) {
@@ -225,25 +223,27 @@ function rank({ typedSearchAttributes, startTime }: WorkflowExecutionInfo): numb
 }
 
 /**
- * The time since which the order may exist, and the time since which something may have been sent for it: an earlier run may have
- * ended after a creation whose answer it never got. `sentSince` is absent if nothing can have been sent yet.
+ * Says if the order may have been sent before, and since when: an earlier run may have ended after a creation whose answer it never
+ * got.
  *
  * @param runs those that may have sent something for the order; this one may be among them
+ * @param input when this run began, and if earlier executions of the activity have failed
  * @param settling milliseconds
  * @throws ApplicationFailure `EarlierPlacingUnsettled` while a creation of a run that was ended from outside may still
  * be running. A run that failed by itself or was cancelled has none: it waited for its creations, or got an answer
  */
-export function firstPlacing(
+export function whenSent(
   runs: readonly Run[],
-  { since, triedBefore }: Pick<OrderCriteria, 'since' | 'triedBefore'>,
+  input: Pick<OrderCriteria, 'since' | 'triedBefore'>,
   settling: number,
-): Pick<OrderCriteria, 'since' | 'sentSince'> {
+): Pick<OrderCriteria, 'since' | 'triedBefore' | 'mayHaveBeenSent'> {
   requireSettled(runs, settling);
   const runId = activityInfo().workflowExecution?.runId;
   const isFirstRun = runs.every((run) => run.runId === runId);
   const starts = runs.map(({ startTime }) => startTime.toISOString());
-  const [first = since] = [since, ...starts].toSorted();
-  return { since: first, ...((!isFirstAttempt({ triedBefore }) || !isFirstRun) && { sentSince: first }) };
+  const [since = input.since] = [input.since, ...starts].toSorted();
+  const triedBefore = input.triedBefore || !isFirstOfActivity();
+  return { since, triedBefore, mayHaveBeenSent: triedBefore || !isFirstRun };
 }
 
 /** A reset ends a run so, too, and the run that follows it does not learn what it had sent. */
@@ -268,15 +268,6 @@ function requireSettled(runs: readonly Run[], settling: number): void {
   });
 }
 
-/** True if this run has sent nothing for this order yet. */
-export function isFirstAttempt({ triedBefore }: Pick<OrderCriteria, 'triedBefore'>): boolean {
-  return isFirstOfActivity() && !triedBefore;
-}
-
-export function mayHaveBeenSent({ triedBefore, sentSince }: Pick<OrderCriteria, 'triedBefore' | 'sentSince'>): boolean {
-  return sentSince !== undefined || !isFirstAttempt({ triedBefore });
-}
-
 async function selectCandidate(
   candidates: Order[],
   { temporal, echoesPassthrough }: ActivityDependencies,
@@ -284,7 +275,7 @@ async function selectCandidate(
 ): Promise<Order | undefined> {
   // If passthrough is echoed, an order without ours belongs to somebody else. Once something may have been sent, it may also
   // mean that the deployment does not echo it after all: better no kit than a second one.
-  if (echoesPassthrough && !mayHaveBeenSent(criteria)) return undefined;
+  if (echoesPassthrough && !criteria.mayHaveBeenSent) return undefined;
   const unclaimed: Order[] = [];
   for (const order of candidates) {
     const claim = await claimOn(temporal, kitOrderId(order.id));
@@ -294,10 +285,10 @@ async function selectCandidate(
   if (unclaimed.length === 0) return undefined;
   if (echoesPassthrough) throw ambiguous(unclaimed);
   const [only, another] = unclaimed.filter((order) => isAsSent(order, criteria));
-  if (another !== undefined || (only === undefined && mayHaveBeenSent(criteria))) throw ambiguous(unclaimed);
+  if (another !== undefined || (only === undefined && criteria.mayHaveBeenSent)) throw ambiguous(unclaimed);
   // On the first attempt nothing has been sent yet: the order may belong to another reference that is about to hand it
   // over. The next attempt sees which.
-  if (only && isFirstAttempt(criteria)) {
+  if (only && !criteria.triedBefore) {
     throw ApplicationFailure.retryable(
       `Order ${shownId(only.id)} may belong to this reference, or to another one`,
       'OrderUnclaimed',

@@ -11,19 +11,17 @@ import {
   anyTime,
   folded,
   isCancelled,
-  isFirstAttempt,
   isSince,
   isFollowUp,
   isOfUser,
   isSameText,
-  mayHaveBeenSent,
   ordersOf,
   type OrderCriteria,
   type SearchProgress,
 } from './earlier-orders.js';
 import { claimOn } from '../workflow-runs.js';
 
-interface ImportCriteria extends Pick<OrderCriteria, 'reference' | 'since' | 'sentSince' | 'triedBefore'> {
+interface ImportCriteria extends Pick<OrderCriteria, 'reference' | 'since' | 'triedBefore' | 'mayHaveBeenSent'> {
   order: ImportOrderRequest;
 }
 
@@ -53,10 +51,10 @@ export async function importedBefore(
     if (isCancelled(snapshotOf(order, [])) && (claim !== undefined || !isRecent(order, criteria))) continue;
     if (claim !== undefined) throw ofAnotherReference(order);
     // Nothing was sent yet: another reference may be about to hand it over. The next attempt sees if one has.
-    if (!isFirstAttempt(criteria)) return order;
+    if (criteria.triedBefore) return order;
     throw ApplicationFailure.retryable(`Order ${shownId(order.id)} may belong to another reference`, 'OrderUnclaimed');
   }
-  return mayHaveBeenSent(criteria) ? ownOf([...candidates.values()], dependencies, criteria, attempt) : undefined;
+  return criteria.mayHaveBeenSent ? ownOf([...candidates.values()], dependencies, criteria, attempt) : undefined;
 }
 
 /**

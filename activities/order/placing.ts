@@ -35,13 +35,11 @@ import { requireAnswers, readForCommand, requirePhysician } from './orders.js';
 import { requireNoReset, startAttempt, type Attempt } from '../attempt.js';
 import {
   earlierRunsOf,
-  firstPlacing,
   isEndedOutside,
-  isFirstAttempt,
-  mayHaveBeenSent,
   orderOfReference,
   placedBefore,
   requireOfTest,
+  whenSent,
 } from './earlier-orders.js';
 import { presentRuns, runsOf } from '../workflow-runs.js';
 
@@ -118,16 +116,16 @@ export function placingActivities(dependencies: ActivityDependencies) {
 async function placeFirst(dependencies: ActivityDependencies, input: CreateKitOrder): Promise<PlacedOrder> {
   const { request } = input;
   requireValid(request);
-  const { found, mayExist, attempt, passthrough } = await findEarlier(dependencies, input);
+  const { found, triedBefore, mayHaveBeenSent, attempt, passthrough } = await findEarlier(dependencies, input);
   if (found) return found;
   if (request.kind !== 'unregistered') {
     const { lab_account_id: labAccountId, order_set: orderSet, physician } = request.order;
     await requirePhysician(dependencies.service, labAccountId ?? orderSet?.lab_account_id, physician, attempt.call());
   }
   if (request.kind === 'with_patient') await requireAnswers(dependencies.service, request.order, attempt);
-  if (!isFirstAttempt(input)) await reportProgress(dependencies, 'sending');
-  const creating = () => create(dependencies, request, { passthrough, mayExist, attempt });
-  return mayExist ? orEarlier(creating, async () => (await findEarlier(dependencies, input)).found) : creating();
+  if (triedBefore) await reportProgress(dependencies, 'sending');
+  const creating = () => create(dependencies, request, { passthrough, mayHaveBeenSent, attempt });
+  return mayHaveBeenSent ? orEarlier(creating, async () => (await findEarlier(dependencies, input)).found) : creating();
 }
 
 /**
@@ -170,17 +168,17 @@ async function handOverIfNew(
   }
 }
 
-/** `mayExist`: something may have been sent before. */
 async function findEarlier(dependencies: ActivityDependencies, input: CreateKitOrder) {
-  const { request, reference, triedBefore, creationTimeout, creationSettling } = input;
+  const { request, reference, creationTimeout, creationSettling } = input;
   requireNoReset(creationSettling);
   const passthrough = writePassthrough({ reference, n: 1 });
   const attempt = startAttempt(creationTimeout);
   const runs = await earlierRunsOf(dependencies, reference);
   const known = await unreadableIfRefused(() => orderOfReference(dependencies, runs, request, attempt));
-  if (known) return { found: { snapshot: known, adopted: true }, mayExist: true, attempt, passthrough };
-  const times = firstPlacing(await presentRuns(dependencies.temporal, runs.placings), input, creationSettling);
-  const criteria = { ...times, reference, triedBefore };
+  const call = { attempt, passthrough };
+  if (known) return { found: { snapshot: known, adopted: true }, triedBefore: true, mayHaveBeenSent: true, ...call };
+  const sent = whenSent(await presentRuns(dependencies.temporal, runs.placings), input, creationSettling);
+  const criteria = { ...sent, reference };
   try {
     const found = await unreadableIfRefused(
       () =>
@@ -190,16 +188,11 @@ async function findEarlier(dependencies: ActivityDependencies, input: CreateKitO
       isRefusedInWords,
     );
     if (found) requireOfTest(found, request.order);
-    return {
-      found: found && adopted(found, dependencies.service),
-      mayExist: mayHaveBeenSent(criteria),
-      attempt,
-      passthrough,
-    };
+    return { found: found && adopted(found, dependencies.service), ...sent, ...call };
   } catch (error) {
-    if (times.sentSince === undefined) await reportProgress(dependencies, 'nothing_sent').catch(() => undefined);
+    if (!sent.mayHaveBeenSent) await reportProgress(dependencies, 'nothing_sent').catch(() => undefined);
     // There may be an order that would be missed: the placing knows more.
-    const mayPass = error instanceof ServiceRefused && error.status === 422 && mayHaveBeenSent(criteria);
+    const mayPass = error instanceof ServiceRefused && error.status === 422 && sent.mayHaveBeenSent;
     throw mayPass ? failureOf(error, 'SearchRefused') : error;
   }
 }
@@ -254,8 +247,8 @@ async function placeReplacement(dependencies: ActivityDependencies, input: Repla
   const request = { kind: 'unregistered', order: replacementRequest(failed, input) } as const;
   const { temporal } = dependencies;
   const runs = await presentRuns(temporal, await runsOf(temporal, activityInfo().workflowExecution?.workflowId ?? ''));
-  const times = firstPlacing(runs.filter(isEndedOutside), { since: claimedAt, triedBefore }, creationSettling);
-  const criteria = { ...criteriaOf(request, passthrough, reference), noneOf: chain, ...times, triedBefore };
+  const sent = whenSent(runs.filter(isEndedOutside), { since: claimedAt, triedBefore }, creationSettling);
+  const criteria = { ...criteriaOf(request, passthrough, reference), noneOf: chain, ...sent };
   const search = async () => {
     const found = await unreadableIfRefused(
       async () => (await placedBefore(dependencies, criteria, attempt)) ?? redrawOf(dependencies, failed, attempt),
@@ -265,9 +258,9 @@ async function placeReplacement(dependencies: ActivityDependencies, input: Repla
   const found = await search();
   if (found) return found;
   requireUnmoved(snapshotOf(failed, dependencies.service.installation), input.decidedOn);
-  const mayExist = mayHaveBeenSent(criteria);
-  const creating = () => create(dependencies, request, { passthrough, mayExist, attempt });
-  return mayExist ? orEarlier(creating, search) : creating();
+  const { mayHaveBeenSent } = sent;
+  const creating = () => create(dependencies, request, { passthrough, mayHaveBeenSent, attempt });
+  return mayHaveBeenSent ? orEarlier(creating, search) : creating();
 }
 
 function requireUnmoved(snapshot: OrderSnapshot, { eventId, status }: DecidedOn): void {
@@ -288,9 +281,9 @@ function requireUnmoved(snapshot: OrderSnapshot, { eventId, status }: DecidedOn)
 async function create(
   { service, echoesPassthrough, requireNotStopped }: ActivityDependencies,
   request: KitRequest,
-  { passthrough, mayExist, attempt }: { passthrough: string; mayExist: boolean; attempt: Attempt },
+  { passthrough, mayHaveBeenSent, attempt }: { passthrough: string; mayHaveBeenSent: boolean; attempt: Attempt },
 ): Promise<PlacedOrder> {
-  await requireNotStopped(mayExist ? {} : { nothingSent: true });
+  await requireNotStopped(mayHaveBeenSent ? {} : { nothingSent: true });
   attempt.requireFresh();
   const ours = signed(passthrough, service.installation);
   const { order } = await withFieldNamed('user_id', /\buser\b/i, () => send(service, request, ours, attempt.call()));

@@ -388,7 +388,11 @@ describe('the policy', () => {
 
   test('has replaced a kit that the service redraws after all: of the two, the later is current, and a person is asked', async () => {
     const order = await lives(lost, { onLost: 'replace' });
-    const late = kitOf(thirdId, awaited, { origin: 'redraw', parentId: orderId, createdAt: '2024-06-01T00:00:00.000Z' });
+    const late = kitOf(thirdId, awaited, {
+      origin: 'redraw',
+      parentId: orderId,
+      createdAt: '2024-06-01T00:00:00.000Z',
+    });
     await order.signal('orderChanged', late);
     const asked = { reason: 'late_arrival', orderId: newId };
     expect(await order.state()).toMatchObject({ orderId: thirdId, attention: [asked] });

@@ -22,7 +22,8 @@ interface Looking {
 async function search(order: object, { triedBefore = true, claim, ...given }: Looking = {}): Promise<unknown> {
   const { baseUrl } = await answering(() => ({ body: { orders: [order], total: 1, page: 1, size: 50 } }));
   const times = { scheduledTimestampMs: Date.now(), startToCloseTimeoutMs: 60_000, scheduleToCloseTimeoutMs: 60_000 };
-  const criteria = { order: importFor('user-1', 'SAMPLE-1'), reference: 'invented-1', since: placedAt, triedBefore };
+  const sent = { since: placedAt, triedBefore, mayHaveBeenSent: triedBefore };
+  const criteria = { order: importFor('user-1', 'SAMPLE-1'), reference: 'invented-1', ...sent };
   const describe = async () => ({ typedSearchAttributes: { get: () => claim } });
   const temporal = { workflow: { getHandle: () => ({ describe }) } };
   const dependencies = { service: serviceAt(baseUrl), temporal } as unknown as ActivityDependencies;

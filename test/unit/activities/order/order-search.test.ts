@@ -36,12 +36,13 @@ afterAll(async () => {
 
 const hour = 3_600_000;
 const times = () => ({ scheduledTimestampMs: Date.now(), startToCloseTimeoutMs: hour, scheduleToCloseTimeoutMs: hour });
+const sentBefore = (triedBefore: boolean) => ({ triedBefore, mayHaveBeenSent: triedBefore });
 const criteria = (more: Partial<OrderCriteria>): OrderCriteria => ({
   kind: 'unregistered',
   passthrough: 'labops:-:invented-1:1',
   reference: 'invented-1',
   userId,
-  triedBefore: false,
+  ...sentBefore(false),
   address: { zip: '00000' },
   since: '2026-03-01T00:00:00.000Z',
   ...more,
@@ -56,14 +57,16 @@ async function search(
   let last: unknown = heartbeatDetails;
   environment.on('heartbeat', (details: unknown) => (last = details));
   const dependencies = { service, echoesPassthrough } as ActivityDependencies;
-  const searching = environment.run(() => placedBefore(dependencies, criteria(wants), startAttempt(30_000)));
+  const searching = environment.run(() =>
+    placedBefore(dependencies, criteria({ ...sentBefore(attempt > 1), ...wants }), startAttempt(30_000)),
+  );
   const outcome = await searching.catch((error: unknown) => error);
   const hasFailed = outcome instanceof ServiceError || outcome instanceof ApplicationFailure;
   expect(hasFailed ? 'failed' : outcome).toBe(fails ? 'failed' : undefined);
   return last;
 }
 
-interface Looking extends Pick<Partial<OrderCriteria>, 'triedBefore' | 'sentSince'> {
+interface Looking extends Pick<Partial<OrderCriteria>, 'since' | 'triedBefore' | 'mayHaveBeenSent'> {
   heartbeatDetails?: unknown;
   echoesPassthrough?: boolean;
   fails?: boolean;
@@ -114,8 +117,8 @@ describe('an order in the list that cannot be read', () => {
   });
 
   test.each<[string, number, Looking]>([
-    ['the first attempt of a later round', 1, { triedBefore: true }],
-    ['the first attempt of a later run', 1, { sentSince: '2026-02-01T00:00:00.000Z' }],
+    ['the first attempt of a later round', 1, sentBefore(true)],
+    ['the first attempt of a later run', 1, { since: '2026-02-01T00:00:00.000Z', mayHaveBeenSent: true }],
     ['an attempt that lost its heartbeats', 2, {}],
     ['an attempt after one that looked at everything', 2, { heartbeatDetails: { all: true } }],
   ])('may be the one that an earlier attempt created: %s refuses it', async (_, attempt, looking) => {
@@ -125,10 +128,10 @@ describe('an order in the list that cannot be read', () => {
 });
 
 test('a search for what an earlier run may have created starts at that run’s beginning', async () => {
-  await search(1, { sentSince: '2025-12-31T00:00:00.000Z' });
+  await search(1, { since: '2026-02-10T00:00:00.000Z', mayHaveBeenSent: true });
   const requests = await sandbox.requests({ path: '/orders' });
   const startDates = requests.map(({ query }) => new URLSearchParams(query).get('start_date'));
-  expect(startDates).toContain('2025-12-30T00:00:00.000Z');
+  expect(startDates).toContain('2026-02-09T00:00:00.000Z');
 });
 
 /** What an attempt takes for the order that a lost answer created, if the list consists of these orders. */
@@ -145,7 +148,7 @@ async function foundAmong(
   const body = { orders, total: orders.length, page: 1, size: 50 };
   await sandbox.addFault({ path: '/orders', action: { kind: 'answer', status: 200, body } });
   const address = { zip: '12345', first_line: '1 Example Street' };
-  const wanted = criteria({ labTestId: 'invented-test', address, triedBefore: attempt > 1, ...wants });
+  const wanted = criteria({ labTestId: 'invented-test', address, ...sentBefore(attempt > 1), ...wants });
   const describe = async () => {
     if (claim !== undefined) return { typedSearchAttributes: { get: () => claim } };
     throw new WorkflowNotFoundError('none', 'kit-order/order-1', undefined);
