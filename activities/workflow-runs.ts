@@ -113,9 +113,8 @@ export async function lastDecodableResultOf<Result>(
   earlier?: EarlierRun,
 ): Promise<Result | undefined> {
   const { runId } = await lastEndedOf(temporal, workflowId, earlier);
-  if (runId === undefined) return undefined;
   try {
-    return (await temporal.workflow.getHandle(workflowId, runId).result()) as Result;
+    return await resultOf<Result>(temporal, { workflowId, ...(runId !== undefined && { runId }) });
   } catch (error) {
     if (!isUndecodable(error) || activityInfo().attempt < decodingAttempts) throw error;
     const { name } = error instanceof Error ? error : new Error(String(error));

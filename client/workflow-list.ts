@@ -1,10 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  WorkflowNotFoundError,
-  type Client,
-  type WorkflowClient,
-  type WorkflowExecutionInfo,
-} from '@temporalio/client';
+import type { Client, WorkflowClient, WorkflowExecutionInfo } from '@temporalio/client';
 import {
   withoutMemos,
   labAttentionKey,
@@ -18,6 +13,7 @@ import { canonicalId } from '../service/canonical-id.js';
 import { isObject } from '../service/json-object.js';
 import type { CallOptions } from './call-options.js';
 import type { RefusalClass } from './errors.js';
+import { describe } from './workflow-runs.js';
 
 /* Lists by search attributes: no workflow is woken. They lag by moments. */
 
@@ -173,12 +169,7 @@ function mayBeLatest(
 }
 
 async function isLatest(temporal: Client, { workflowId, runId }: WorkflowExecutionInfo): Promise<boolean> {
-  try {
-    return (await temporal.workflow.getHandle(workflowId).describe()).runId === runId;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
+  return (await describe(temporal.workflow.getHandle(workflowId)))?.runId === runId;
 }
 
 const conditionNames: readonly string[] = [

@@ -29,17 +29,6 @@ export const number = z
   ])
   .nullish()
   .catch(undefined);
-/** A number, which some examples write as a text. */
-export const counted = z
-  .union([
-    z.number(),
-    z
-      .string()
-      .regex(/^\d{1,9}(\.\d{1,6})?$/)
-      .transform(Number),
-  ])
-  .nullish()
-  .catch(undefined);
 
 export function part<T extends z.ZodType>(part: T) {
   return part.nullish().catch(undefined);

@@ -40,12 +40,15 @@ const workerGone = '40 seconds';
 /** Each call of an attempt is preceded by a heartbeat and bounded by the creation's timeout; this is what a slow worker gets. */
 const heartbeatMargin = 10_000;
 
+/** For what should go on soon after an outage. */
+const eachMinute = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' } as const;
+
 /** Reads: nothing is lost by reading again soon; if the service stays down the order is read later. */
 const read = {
   ...notAwaited,
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '2 minutes',
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  retry: eachMinute,
 } satisfies Row;
 
 /**
@@ -57,14 +60,14 @@ const backgroundRead = {
   queue: 'background',
   startToCloseTimeout: oneExchange,
   scheduleToCloseTimeout: '1 hour',
-  retry: { ...read.retry, maximumAttempts: 7 },
+  retry: { ...eachMinute, maximumAttempts: 7 },
 } satisfies Row;
 
 /** The purpose of a run must be known before it does anything: repeated indefinitely, with the same pauses. It reads and searches in turn. */
 const identification = {
   ...notAwaited,
   startToCloseTimeout: '2 minutes',
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  retry: eachMinute,
 } satisfies Row;
 
 /**
@@ -102,7 +105,7 @@ const screen = {
 const temporal = {
   ...notAwaited,
   startToCloseTimeout: '30 seconds',
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  retry: eachMinute,
 } satisfies Row;
 
 /** The store: an operator waits, so for half a minute; without a store they are not repeated at all. */
@@ -113,7 +116,7 @@ const store = {
   retry: { initialInterval: '1 second', backoffCoefficient: 2, nonRetryableErrorTypes: ['StoreNotConfigured'] },
 } satisfies Row;
 
-/** Calls about a user that is being deleted: repeated until the service answers, in rounds (`round`). */
+/** Calls about a user that is being deleted: repeated until the service answers, in rounds (`deletion/retrying.ts`). */
 const userCall = {
   ...notAwaited,
   startToCloseTimeout: oneExchange,
@@ -156,7 +159,7 @@ const appointmentChange = {
 const resolution = {
   ...notAwaited,
   startToCloseTimeout: '10 seconds',
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  retry: eachMinute,
 } satisfies Row;
 
 export const activityOptions = {
@@ -320,12 +323,7 @@ export const activityOptions = {
     startToCloseTimeout: '1 hour',
     scheduleToCloseTimeout: '2 hours',
     heartbeatTimeout: workerGone,
-    retry: {
-      initialInterval: '1 second',
-      backoffCoefficient: 2,
-      maximumInterval: '1 minute',
-      nonRetryableErrorTypes: ['NotificationsNotConfigured'],
-    },
+    retry: { ...eachMinute, nonRetryableErrorTypes: ['NotificationsNotConfigured'] },
   },
   /**
    * Uploads: one attempt at a time (`upload`). How an attempt failed says whether there may be a job already, and an attempt
@@ -448,21 +446,5 @@ export function upload(
   };
 }
 
-/** @param deadline milliseconds, see `notificationDeadline` */
-export function delivery(deadline: number): ActivityOptions {
-  return { scheduleToCloseTimeout: deadline };
-}
-
-/** How long one round of attempts lasts. */
-export type RoundLength = '30 seconds' | '1 hour' | '1 day';
-
-/**
- * A round of calls about a user: half a minute while somebody waits, then an hour until a person is asked to look, then a
- * day, because a round costs history and an outage of that length has its people.
- */
-export function round(length: RoundLength): ActivityOptions {
-  return { scheduleToCloseTimeout: length };
-}
-
-/** Somebody waits for Temporal's list, for half a minute at most. */
+/** Somebody waits for the answer, for half a minute at most. */
 export const whileSomebodyWaits = { scheduleToCloseTimeout: '30 seconds' } satisfies ActivityOptions;

@@ -1,9 +1,7 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { WorkflowInboundCallsInterceptor, WorkflowOutboundCallsInterceptor } from '@temporalio/workflow';
 
-type Inbound = Required<WorkflowInboundCallsInterceptor>;
-type Outbound = Required<WorkflowOutboundCallsInterceptor>;
-type Headers = Parameters<Inbound['execute']>[0]['headers'];
+type Headers = Parameters<Required<WorkflowInboundCallsInterceptor>['execute']>[0]['headers'];
 
 /** The name that Temporal's interceptors for OpenTelemetry use in every language. */
 const traceHeader = '_tracer-data';
@@ -18,24 +16,22 @@ export function tracePassing(): {
   outbound: WorkflowOutboundCallsInterceptor;
 } {
   let trace: Headers[string] | undefined;
-  const receive = ({ headers }: { headers: Headers }) => (trace = traceOf(headers[traceHeader]));
+  const receive = <Input extends { headers: Headers }, Answer>(
+    input: Input,
+    next: (input: Input) => Answer,
+  ): Answer => {
+    trace = traceOf(input.headers[traceHeader]);
+    return next(input);
+  };
   const passOn = <Input extends { headers: Headers }>(input: Input): Input =>
     trace === undefined ? input : { ...input, headers: { ...input.headers, [traceHeader]: trace } };
-  const execute: Inbound['execute'] = (input, next) => {
-    receive(input);
-    return next(input);
+  return {
+    inbound: { execute: receive, handleSignal: receive, handleUpdate: receive },
+    outbound: {
+      scheduleActivity: (input, next) => next(passOn(input)),
+      continueAsNew: (input, next) => next(passOn(input)),
+    },
   };
-  const handleSignal: Inbound['handleSignal'] = (input, next) => {
-    receive(input);
-    return next(input);
-  };
-  const handleUpdate: Inbound['handleUpdate'] = (input, next) => {
-    receive(input);
-    return next(input);
-  };
-  const scheduleActivity: Outbound['scheduleActivity'] = (input, next) => next(passOn(input));
-  const continueAsNew: Outbound['continueAsNew'] = (input, next) => next(passOn(input));
-  return { inbound: { execute, handleSignal, handleUpdate }, outbound: { scheduleActivity, continueAsNew } };
 }
 
 const traceParent = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;

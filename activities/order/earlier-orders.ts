@@ -67,7 +67,7 @@ export async function placedBefore(
     if (isSameCreation(unsigned(order.passthrough, service.installation), criteria.passthrough)) return order;
     if (couldBe(order, criteria)) candidates.set(order.id, order);
   }
-  return candidates.size === 0 ? undefined : selectCandidate([...candidates.values()], dependencies, criteria);
+  return candidates.size === 0 ? undefined : selectCandidate([...candidates.values()], dependencies, criteria, attempt);
 }
 
 /** How far earlier attempts have read all orders of the user; stored in heartbeats. */
@@ -272,17 +272,13 @@ async function selectCandidate(
   candidates: Order[],
   { temporal, echoesPassthrough }: ActivityDependencies,
   criteria: OrderCriteria,
+  attempt: Attempt,
 ): Promise<Order | undefined> {
   // If passthrough is echoed, an order without ours belongs to somebody else. Once something may have been sent, it may also
   // mean that the deployment does not echo it after all: better no kit than a second one.
   if (echoesPassthrough && !criteria.mayHaveBeenSent) return undefined;
-  const unclaimed: Order[] = [];
-  for (const order of candidates) {
-    const claim = await claimOn(temporal, kitOrderId(order.id));
-    if (claim === criteria.reference) return order;
-    if (claim === undefined) unclaimed.push(order);
-  }
-  if (unclaimed.length === 0) return undefined;
+  const { own, unclaimed } = await claimedAmong(candidates, temporal, criteria.reference, attempt);
+  if (own || unclaimed.length === 0) return own;
   if (echoesPassthrough) throw ambiguous(unclaimed);
   const [only, another] = unclaimed.filter((order) => isAsSent(order, criteria));
   if (another !== undefined || (only === undefined && criteria.mayHaveBeenSent)) throw ambiguous(unclaimed);
@@ -295,6 +291,23 @@ async function selectCandidate(
     );
   }
   return only;
+}
+
+/** The order that the reference has claimed already; else those that nobody has. */
+export async function claimedAmong(
+  candidates: readonly Order[],
+  temporal: ActivityDependencies['temporal'],
+  reference: string,
+  attempt: Attempt,
+): Promise<{ own?: Order; unclaimed: Order[] }> {
+  const unclaimed: Order[] = [];
+  for (const order of candidates) {
+    attempt.call();
+    const claim = await claimOn(temporal, kitOrderId(order.id));
+    if (claim === reference) return { own: order, unclaimed: [] };
+    if (claim === undefined) unclaimed.push(order);
+  }
+  return { unclaimed };
 }
 
 /** A redraw may carry a copy of the passthrough of the order that it follows. */

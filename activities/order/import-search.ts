@@ -9,6 +9,7 @@ import type { Attempt } from '../attempt.js';
 import {
   ambiguous,
   anyTime,
+  claimedAmong,
   folded,
   isCancelled,
   isSince,
@@ -67,14 +68,8 @@ async function ownOf(
   { reference }: ImportCriteria,
   attempt: Attempt,
 ): Promise<Order | undefined> {
-  const unclaimed: Order[] = [];
-  for (const order of candidates) {
-    attempt.call();
-    const claim = await claimOn(temporal, kitOrderId(order.id));
-    if (claim === reference) return order;
-    if (claim === undefined) unclaimed.push(order);
-  }
-  if (unclaimed.length === 0) return undefined;
+  const { own, unclaimed } = await claimedAmong(candidates, temporal, reference, attempt);
+  if (own || unclaimed.length === 0) return own;
   const { inDoubt } = (attempt.earlier ?? {}) as SearchProgress;
   if (inDoubt) throw ambiguous(unclaimed);
   attempt.call({ all: true, inDoubt: true } satisfies SearchProgress);

@@ -17,7 +17,7 @@ import { checkedRequest, commentSchema, dateSchema, requiredTextSchema } from '.
  * The requests of the calls about appointments (docs/internals/lab-service.md; the specification names only `appointment_notes`).
  */
 
-const zipCodeSchema = z.string().regex(/^\d{5}(-\d{4})?$/, 'must be five digits, or five, a hyphen and four');
+export const zipCodeSchema = z.string().regex(/^\d{5}(-\d{4})?$/, 'must be five digits, or five, a hyphen and four');
 
 /** In the United States only. Not an order's address: the zip is `zip_code`, and there is no country. */
 const appointmentAddressSchema = z.strictObject({
@@ -145,7 +145,7 @@ const slotLocationSchema = z.looseObject({
   address: fields.part(placeSchema),
   location: fields.part(z.looseObject({ lng: fields.number, lat: fields.number })),
   /** Miles. */
-  distance: fields.counted,
+  distance: fields.number,
   iana_timezone: fields.text,
 });
 

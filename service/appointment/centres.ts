@@ -23,12 +23,12 @@ const providerSchema = z
   .looseObject({ name: fields.text, service_types: fields.list(z.string()), tier: fields.list(z.string()) })
   .transform(({ tier, ...provider }) => ({ ...provider, service_types: provider.service_types ?? tier }));
 
-const nearby = { within_radius: fields.counted, radius: fields.text, capabilities: fields.list(z.string()) };
+const nearby = { within_radius: fields.number, radius: fields.text, capabilities: fields.list(z.string()) };
 
 /** Some guides write the fields of the patient service centres beside the laboratory's own. */
 const coveredLabSchema = z
   .looseObject({
-    lab_id: fields.counted,
+    lab_id: fields.number,
     supported_bill_types: fields.list(z.string()),
     patient_service_centers: fields.part(z.looseObject(nearby)),
     ...nearby,
@@ -70,7 +70,7 @@ const centreSchema = z.looseObject({
     }),
   ),
   /** Miles. */
-  distance: fields.counted,
+  distance: fields.number,
   location: fields.part(z.looseObject({ lng: fields.number, lat: fields.number })),
   supported_bill_types: fields.list(z.string()),
   /** `stat`, `appointment_scheduling_with_lab`, one that begins with `appointment_scheduling_via_`; the list grows. */
@@ -81,7 +81,7 @@ export type Centre = z.output<typeof centreSchema>;
 
 const centresSchema = z
   .looseObject({
-    lab_id: fields.counted,
+    lab_id: fields.number,
     slug: fields.text,
     patient_service_centers: fields.answeredList(centreSchema).nullish(),
   })

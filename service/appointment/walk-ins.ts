@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import {
   type Appointment,
+  type Appointments,
   type Availability,
-  type CancellationReason,
   appointmentOf,
   availabilitySchema,
   commonCalls,
   takeSlot,
   type BookingRequest,
-  type RescheduleRequest,
   bookingRequestSchema,
+  zipCodeSchema,
 } from './appointments.js';
 import type { Transport } from '../http/http.js';
 import { type CallOptions, idempotencyHeaders } from '../http/calls.js';
@@ -28,10 +28,7 @@ const radiusSchema = z
   .transform((radius) => String(radius));
 
 /** Five digits are sent; the four that may follow them are cut off. */
-const zipSchema = z
-  .string()
-  .regex(/^\d{5}(-\d{4})?$/, 'must be five digits, or five, a hyphen and four')
-  .transform((zip) => zip.slice(0, 5));
+const zipSchema = zipCodeSchema.transform((zip) => zip.slice(0, 5));
 
 export const coverageFilterSchema = z.strictObject({
   zipCode: zipSchema,
@@ -100,7 +97,7 @@ export interface WalkInBookingOptions extends CallOptions {
  * Appointments at a patient service centre, of orders with the collection method `walk_in_test`. Every call rejects with a
  * `ServiceError`; requests are checked before anything is sent, and no error repeats a booking key.
  */
-export interface WalkIns {
+export interface WalkIns extends Pick<Appointments, 'reschedule' | 'cancellationReasons'> {
   /**
    * Slots of up to three sites, or near a zip code; each day has its site. An empty list if the service answers that it found
    * none. How many days there are is not documented.
@@ -111,13 +108,9 @@ export interface WalkIns {
    * `pending` or `reserved` until a webhook confirms or cancels it.
    */
   book(orderId: string, request: BookingRequest, options?: WalkInBookingOptions): Promise<Appointment>;
-  /** Takes another slot. **Not idempotent**: after `AnswerLost` or `ServiceUnavailable`, read first. */
-  reschedule(orderId: string, request: RescheduleRequest, options?: CallOptions): Promise<Appointment>;
   cancel(orderId: string, request: WalkInCancellation, options?: CallOptions): Promise<Appointment>;
   /** The order's active appointment; `NotFound` if it has none, also after it was cancelled. */
   get(orderId: string, options?: CallOptions): Promise<Appointment>;
-  /** The reasons that `cancel` takes. */
-  cancellationReasons(options?: CallOptions): Promise<CancellationReason[]>;
 }
 
 const appointmentPath = '/v3/order/{order_id}/psc/appointment';

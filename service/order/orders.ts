@@ -59,8 +59,8 @@ type OrderAnswer = z.output<typeof orderAnswerSchema>;
 
 const orderPageSchema = z.looseObject({
   orders: fields.answeredList(orderSchema),
-  total: fields.counted,
-  size: fields.counted,
+  total: fields.number,
+  size: fields.number,
 });
 
 /** Also a page of which no order can be read: the search for an earlier order counts those. */

@@ -2,7 +2,7 @@ import { sleep } from '@temporalio/workflow';
 import type { OfActor } from '../../protocol/ids.js';
 import type { DeletionState } from '../../protocol/deletion/messages.js';
 import { deletionSettlingMs } from '../../protocol/settling.js';
-import { activities, round, whileSomebodyWaits } from '../activity-options.js';
+import { activities, whileSomebodyWaits } from '../activity-options.js';
 import { actorOf, refusalOf } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { endAsBefore, endRestored, endUndone, graceEnded, graceNotBegun, nothingToUndo } from './announcements.js';
@@ -38,7 +38,7 @@ export async function recheck(run: DeletionRun): Promise<DeletionState> {
     run.doubt ??= 'request';
     return stateOf(deletion);
   }
-  const options = { ...round('30 seconds'), summary: 'the user at a new request' };
+  const options = { ...whileSomebodyWaits, summary: 'the user at a new request' };
   try {
     const { standing } = await activities.readUser.executeWithOptions(options, [deletion.userId]);
     if (standing === 'present') endRestored(run);

@@ -1,7 +1,7 @@
 import { sleep, type ActivityOptions, type ApplicationFailure } from '@temporalio/workflow';
 import type { UserStanding } from '../../activities/deletion/users.js';
 import type { DeletionAttentionReason } from '../../protocol/deletion/messages.js';
-import { activities, round, type RoundLength } from '../activity-options.js';
+import { activities } from '../activity-options.js';
 import { askedPause, isFinalRefusal, refusalOf } from '../entity/commands.js';
 import { hour, minute } from '../entity/spans.js';
 import { clear, raise } from './announcements.js';
@@ -9,6 +9,10 @@ import { show } from './view.js';
 import { note } from '../entity/journal.js';
 import type { DeletionRun } from './deletion.js';
 
+/**
+ * The pause after each round of attempts, by how long the round lasts: half a minute while somebody waits, then an hour until a person
+ * is asked to look, then a day, because a round costs history and an outage of that length has its people.
+ */
 const betweenRounds = { '30 seconds': minute, '1 hour': 10 * minute, '1 day': 10 * minute } as const;
 
 /** A key that is refused is refused until a person has changed it. */
@@ -29,10 +33,10 @@ export async function retry<T>(
   endsBy: 'answer' | 'refusal',
   call: (round: ActivityOptions) => Promise<T>,
 ): Promise<T> {
-  let length: RoundLength = run.answered ? '1 hour' : '30 seconds';
+  let length: keyof typeof betweenRounds = run.answered ? '1 hour' : '30 seconds';
   for (;;) {
     try {
-      const answer = await call(round(length));
+      const answer = await call({ scheduleToCloseTimeout: length });
       // What a person is asked to look at stands while the service contradicts itself.
       if (run.isDenied !== true) clear(run.deletion, [reason], Date.now());
       return answer;

@@ -1,6 +1,6 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import { type RefusedNotification, isAlarm, type Notification } from '../../protocol/notifications/delivery.js';
-import { activities, delivery } from '../activity-options.js';
+import { activities } from '../activity-options.js';
 import { askedPause, refusalOf } from './commands.js';
 import { words } from './operators.js';
 import { minute } from './spans.js';
@@ -154,7 +154,7 @@ async function deliverBatch(from: Outbox, outcome: Delivery, isItsTurn: () => bo
   void letAlarmPass();
   try {
     const summary = `notify: ${batch.map(inBrief).join(', ')}`;
-    const options = { ...delivery(from.policy.notificationDeadline), summary };
+    const options = { scheduleToCloseTimeout: from.policy.notificationDeadline, summary };
     const notify = () => activities.notify.executeWithOptions(options, [{ notifications: batch }]);
     const { delivered, refused, handedOver } = await attempts.run(notify);
     remove(from, handedOver ? batch.map(({ id }) => id) : arrived(batch, delivered, refused));

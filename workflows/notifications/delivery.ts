@@ -12,7 +12,7 @@ import {
 import { deliverNotificationsId } from '../../protocol/ids.js';
 import { ofAttention } from '../../protocol/search-attributes.js';
 import type { NotifyOutcome } from '../../activities/notifications/notifications.js';
-import { activities, delivery as deliveryOptions } from '../activity-options.js';
+import { activities } from '../activity-options.js';
 import { askedPause, refusalOf, refuse } from '../entity/commands.js';
 import { code, moment, showToOperators, table } from '../entity/operators.js';
 import { batchOf, inBrief } from '../entity/outbox.js';
@@ -165,7 +165,7 @@ async function deliverBatch(delivery: Delivery): Promise<void> {
   const batch = batchOf(delivery.waiting);
   const ids = batch.map(({ id }) => id);
   const options = {
-    ...deliveryOptions(Math.max(Math.min(day, nextEndOf(delivery, ids) - Date.now()), 1000)),
+    scheduleToCloseTimeout: Math.max(Math.min(day, nextEndOf(delivery, ids) - Date.now()), 1000),
     retry: { maximumInterval: longestDeliveryPause },
     summary: `notify: ${batch.map(inBrief).join(', ')}`,
   };

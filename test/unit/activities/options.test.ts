@@ -6,7 +6,7 @@ import { withoutTarget } from '../../../activities/notifications/notifications.j
 import { withStore } from '../../../activities/dependencies.js';
 import { deletionRequestMs, defaultSettling } from '../../../protocol/settling.js';
 import { readWorkerConfig } from '../../../workers/settings/config.js';
-import { activityOptions, booking, creation, orderSearch, round, upload } from '../../../workflows/activity-options.js';
+import { activityOptions, booking, creation, orderSearch, upload } from '../../../workflows/activity-options.js';
 import { commandWait } from '../../../workflows/entity/commands.js';
 import { projectFolder } from '../../rig/processes.js';
 import { everyNode, parse, specifierOf, type Node } from '../../rig/syntax.js';
@@ -43,12 +43,12 @@ const byCall: Partial<Record<Name, object>> = {
   requestAppointment: booking(resolvePolicy('appointment').bookingTimeout),
   rescheduleAppointment: booking(resolvePolicy('appointment').bookingTimeout),
   uploadReport: upload(resolvePolicy('report'), day),
-  readUser: round('30 seconds'),
-  scheduleDeletion: round('30 seconds'),
-  eraseHealthData: round('1 hour'),
-  findHistories: round('1 hour'),
-  eraseHistories: round('1 hour'),
-  writeReceipt: round('1 hour'),
+  readUser: { scheduleToCloseTimeout: '30 seconds' },
+  scheduleDeletion: { scheduleToCloseTimeout: '30 seconds' },
+  eraseHealthData: { scheduleToCloseTimeout: '1 hour' },
+  findHistories: { scheduleToCloseTimeout: '1 hour' },
+  eraseHistories: { scheduleToCloseTimeout: '1 hour' },
+  writeReceipt: { scheduleToCloseTimeout: '1 hour' },
 };
 
 const rows = Object.entries(activityOptions).map(([name, row]): [Name, Options] => {
