@@ -191,7 +191,7 @@ export type {
 } from '../protocol/deletion/messages.js';
 
 /* The stop of placing */
-export type { PlacingOperations, PlacingSwitch } from './operators/placing.js';
+export type { PlacingOperations, PlacingSwitch } from './operators/placing-stop.js';
 export type { PlacingStop, StopPlacingInput } from '../protocol/placing-stop.js';
 
 /* Webhook endpoints and rejected events */

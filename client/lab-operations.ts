@@ -37,7 +37,7 @@ import { UserOperations } from './user/users.js';
 import { withIdentityOf, withPayloadLimit } from './payload-limit.js';
 import { addressAndWay, throughProxy, reconnection } from './temporal-connection.js';
 import { connectionFault, isFinalFault } from './reachability.js';
-import { PlacingOperations } from './operators/placing.js';
+import { PlacingOperations } from './operators/placing-stop.js';
 import { RejectedEventOperations } from './operators/rejected-events.js';
 import { ReportOperations } from './report/reports.js';
 import { ResultOperations } from './results.js';

@@ -6,7 +6,8 @@ import { withoutMemos } from './search-attributes.js';
 
 /**
  * The stop of placing: while its workflow runs, no worker of the task queue creates an order, a replacement or an appointment. Its
- * name, input, result and signal. docs/messages.md shows the same as JSON.
+ * name, input, result and signal. docs/messages.md shows the same as JSON. The files of this name in `client/operators/` (the switch),
+ * `workflows/` (while it is on) and `activities/` (what must not be sent) have the rest.
  */
 
 export const stopPlacingName = 'stopPlacing';

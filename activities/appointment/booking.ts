@@ -20,7 +20,7 @@ import { slotOf } from '../../protocol/appointment/slots.js';
 import { isOpen, visitPhaseOf, walkInType } from '../../protocol/appointment/lifecycle.js';
 import { addressOf, callsAt, placeOf, placeOfSlot, snapshotAt, type Place } from './places.js';
 import { bookingKeyFor } from './slots.js';
-import { present } from './reading.js';
+import { presentAppointment } from './reading.js';
 import { startAttempt, type Attempt } from '../attempt.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { readForCommand } from '../order/orders.js';
@@ -70,7 +70,7 @@ export async function bookOnce(
   const later = { async_confirmation: true, async_confirmation_timeout_millisecond: confirmWithin };
   return checkThenAct({
     look: async (options) => {
-      const found = await present(service, orderId, place, options);
+      const found = await presentAppointment(service, orderId, place, options);
       if (!found || !isOpen(found)) return undefined;
       // Booked by an attempt whose answer was lost, or by somebody else for the same time.
       if (found.startAt === start) return found;
@@ -107,7 +107,7 @@ async function asShownNow(
 ): Promise<AppointmentSnapshot> {
   const read = () => {
     heartbeat();
-    const shown = present(service, orderId, 'centre', { timeoutMs: bookingTimeout });
+    const shown = presentAppointment(service, orderId, 'centre', { timeoutMs: bookingTimeout });
     return shown.then((found) => found ?? ('nothing' as const)).catch(unlessExisting);
   };
   let now = await read();
@@ -132,7 +132,7 @@ export async function requestOnce(
   const attempt = startAttempt(bookingTimeout);
   return checkThenAct({
     look: async (options) => {
-      const found = await present(service, orderId, 'home', options);
+      const found = await presentAppointment(service, orderId, 'home', options);
       if (!found || !isOpen(found)) return undefined;
       if (found.provider?.toLowerCase() === provider.toLowerCase()) return found;
       throw anotherExists();
@@ -160,7 +160,7 @@ export async function moveOnce(
   const attempt = startAttempt(bookingTimeout);
   return checkThenAct({
     look: async (options) => {
-      const found = await present(service, orderId, place, options);
+      const found = await presentAppointment(service, orderId, place, options);
       if (!found || !isOpen(found)) throw notShown();
       // The status does not matter: the visit is at the requested time.
       if (found.startAt === start) return found;
@@ -291,7 +291,7 @@ export async function cancelOnce(
   const { orderId, appointmentId, notes } = input;
   const place: Place = input.type === walkInType ? 'centre' : 'home';
   const calls = callsAt(place, service);
-  const shown = async () => present(service, orderId, place, options);
+  const shown = async () => presentAppointment(service, orderId, place, options);
   // The request names the order, not the appointment: another one must not be overlooked.
   const shownLater = async () => {
     await sleep(beforeNextRead);

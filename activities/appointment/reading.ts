@@ -76,7 +76,7 @@ export async function readIfReadable(
 }
 
 /** The order's current appointment, if any. */
-export async function present(
+export async function presentAppointment(
   service: LabService,
   orderId: string,
   place: Place,

@@ -15,7 +15,7 @@ import type { KeyUse } from '../encryption/key-use.js';
 import type { LinkSummary } from '../link/links.js';
 import type { MatchReviewSummary } from '../match-review/match-reviews.js';
 import type { UndeliveredSummary } from '../notifications/undelivered.js';
-import type { PlacingSwitch } from '../operators/placing.js';
+import type { PlacingSwitch } from '../operators/placing-stop.js';
 import type { AdoptedOrder, AdoptOrder } from '../order/adopting.js';
 import type { CancelledPlacing } from '../order/order-handle.js';
 import type { OrderSummary, PolicyChanged, PolicyNotChanged } from '../order/orders.js';

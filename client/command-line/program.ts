@@ -19,7 +19,7 @@ import { duration } from './input.js';
 import { notificationCommands } from './notifications.js';
 import { matchReviewCommands } from './match-reviews.js';
 import { orderCommands } from './orders.js';
-import { placingCommands } from './placing.js';
+import { placingCommands } from './placing-stop.js';
 import { rejectedEventCommands } from './rejected-events.js';
 import { reportCommands } from './reports.js';
 import { type Terminal, processTerminal } from './terminal.js';

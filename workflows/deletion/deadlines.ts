@@ -2,7 +2,7 @@ import type { Moment } from '../entity/loop-timer.js';
 import { defaultSettling } from '../../protocol/settling.js';
 import type { DeletionRun, Deletion } from './deletion.js';
 
-/** The moments of the grace period, worked out from the request and the policy, without a clock. */
+/** The moments of the grace period, worked out from the request and the policy (`protocol/deletion/policy.ts`), without a clock. What ends the wait: `grace.ts`. */
 
 /** From when an undo is not accepted any more; milliseconds since the epoch. */
 export function graceEndOf({ scheduledAt, policy }: Deletion): number | undefined {

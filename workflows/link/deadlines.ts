@@ -2,7 +2,7 @@ import { atOnce, isDue, timeOf, type Moment } from '../entity/loop-timer.js';
 import { type Link, confirmAt, endWait, remind } from './link.js';
 import { readConnection } from './reading.js';
 
-/** The times by which something should have been reported: `deadlinesOf` derives them from what happened and from the policy, without a clock. */
+/** The times by which something should have been reported: `deadlinesOf` derives them from what happened and from the policy (`protocol/link/policy.ts`), without a clock. When a code, a password or the link itself is over: `endWait` in `link.ts`. */
 type LinkDeadline = Moment & { name: 'confirmation' | 'code reminder' | 'password' | 'code' | 'link' };
 
 /** The earliest first. */

@@ -9,7 +9,7 @@ import type { AttentionReason } from '../../protocol/order/state.js';
 
 /**
  * The times by which something should have been reported. All of them derive from the events' own times and the policy; there is no
- * clock here.
+ * clock here. How long each is: `protocol/order/policy.ts`; what is done when it passes: `decisions.ts`.
  */
 export interface Deadline {
   /**

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { PlacingSwitch } from '../operators/placing.js';
+import type { PlacingSwitch } from '../operators/placing-stop.js';
 import type { CommandLine } from './command-line.js';
 import { moment } from './output.js';
 
