@@ -25,14 +25,7 @@ const realDaySeconds = 86_400;
 export function readSandboxConfig(environment: NodeJS.ProcessEnv = process.env): LabServiceOptions {
   const faults: string[] = [];
   const setting = (name: string): string | undefined => environment[name]?.trim() || undefined;
-  const number = (name: string, otherwise: number, rule: string, holds: (value: number) => boolean): number => {
-    const text = setting(name);
-    const value = text === undefined ? otherwise : Number(text);
-    if (!holds(value)) faults.push(`${name} is "${text}": it must be ${rule}`);
-    return value;
-  };
-  const isPort = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= 65_535;
-
+  const number = numbersIn(environment, faults);
   const port = number('SANDBOX_PORT', defaultPort, 'a port from 0 to 65535', isPort);
   const ingressPort = number('INGRESS_PORT', defaultIngressPort, 'a port from 0 to 65535', isPort);
   const daySeconds = number('SANDBOX_DAY_SECONDS', realDaySeconds, 'a number above 0', (value) => value > 0);
@@ -73,6 +66,20 @@ export function readSandboxConfig(environment: NodeJS.ProcessEnv = process.env):
     ...(address !== undefined && { basePath: new URL(address).pathname.replace(/\/$/, '') }),
     settings: { webhookUrl, webhookSecrets: secret === undefined ? [] : [secret], daySeconds },
   };
+}
+
+/** Reads settings that are numbers, and adds a fault for each that breaks its rule. */
+export function numbersIn(environment: NodeJS.ProcessEnv, faults: string[]) {
+  return (name: string, otherwise: number, rule: string, holds: (value: number) => boolean): number => {
+    const text = environment[name]?.trim();
+    const value = text ? Number(text) : otherwise;
+    if (!holds(value)) faults.push(`${name} is "${text}": it must be ${rule}`);
+    return value;
+  };
+}
+
+export function isPort(value: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= 65_535;
 }
 
 /** A secret itself is never shown. */

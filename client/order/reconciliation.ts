@@ -1,4 +1,4 @@
-import { WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import {
   reconcileOrdersId,
   reconcileOrdersName,
@@ -11,6 +11,7 @@ import { toClientError } from '../errors.js';
 import { reporting } from '../watching.js';
 import type { OneCall } from '../one-call.js';
 import { goesOn, type TemporalCalls } from '../workflow-calls.js';
+import { describe } from '../workflow-runs.js';
 import { orderErrorMap } from './errors.js';
 
 export interface ReconcileOptions extends CallOptions {
@@ -51,15 +52,10 @@ export async function reconcileRange(
 
 /** Somebody who did not wait for the last run does not know that it failed, nor why. */
 async function earlierFailure(last: WorkflowHandle): Promise<EarlierFailure | undefined> {
-  try {
-    const { status, closeTime: at } = await last.describe();
-    if (status.name !== 'FAILED') return undefined;
-    return await last.result().then(
-      () => undefined,
-      (error: unknown) => ({ at, error: toClientError(error, orderErrorMap) }),
-    );
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
+  const run = await describe(last);
+  if (run?.status.name !== 'FAILED') return undefined;
+  return last.result().then(
+    () => undefined,
+    (error: unknown) => ({ at: run.closeTime, error: toClientError(error, orderErrorMap) }),
+  );
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { isPort, numbersIn } from '../config.js';
 import { programme } from './stories/programme.js';
 
 /** The settings cannot be used: every fault is named, each with the setting to change. */
@@ -52,12 +53,7 @@ const defaultDaySeconds = 1;
  */
 export function readDemoConfig(environment: NodeJS.ProcessEnv = process.env): DemoConfig {
   const faults: string[] = [];
-  const number = (name: string, otherwise: number, rule: string, holds: (value: number) => boolean): number => {
-    const text = environment[name]?.trim();
-    const value = text ? Number(text) : otherwise;
-    if (!holds(value)) faults.push(`${name} is "${text}": it must be ${rule}`);
-    return value;
-  };
+  const number = numbersIn(environment, faults);
   const chosen = Object.fromEntries(
     Object.entries(ports).map(([name, [, setting, usual]]) => [
       name,
@@ -83,10 +79,6 @@ export function readDemoConfig(environment: NodeJS.ProcessEnv = process.env): De
     ...(programs && { programs }),
     ...(databaseUrl && healthDataUrl && { split: { databaseUrl, healthDataUrl } }),
   };
-}
-
-function isPort(value: number): boolean {
-  return Number.isInteger(value) && value >= 0 && value <= 65_535;
 }
 
 /** The shell may have the settings of a real deployment: the demo must never reach it. */

@@ -82,7 +82,7 @@ export function orderCommands(lab: Lab) {
         z
           .strictObject({
             status: z.string().min(1).default('final'),
-            /** null leaves the field out. Default: as the setting `criticalInterpretation` says. */
+            /** null leaves the field out. Default: the order’s, or `critical`. */
             interpretation: z.string().nullable().optional(),
           })
           .prefault({}),

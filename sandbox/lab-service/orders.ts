@@ -141,16 +141,13 @@ export class Orders extends Part {
   /** Sends the webhook of a critical result. The order stays as it is, so it may not be critical (yet). */
   reportCritical(
     order: Order,
-    { status, interpretation }: { status: string; interpretation?: string | null | undefined },
-  ): void {
-    const usual = { order: order.interpretation ?? 'critical', normal: 'normal', absent: null }[
-      this.lab.settings.criticalInterpretation
-    ];
-    order.resultsAt ??= this.lab.clock.now();
-    this.lab.webhooks.announceCriticalResult(order, {
+    {
       status,
-      interpretation: interpretation === undefined ? usual : interpretation,
-    });
+      interpretation = order.interpretation ?? 'critical',
+    }: { status: string; interpretation?: string | null | undefined },
+  ): void {
+    order.resultsAt ??= this.lab.clock.now();
+    this.lab.webhooks.announceCriticalResult(order, { status, interpretation });
   }
 
   /** Throws the service's 400 when the order has gone too far. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { FastifyInstance } from 'fastify';
 import { parseSecret, WebhookSecretInvalid } from '../../service/webhooks/signature.js';
 import type { Lab } from './lab.js';
-import { ServiceProblem } from './validation.js';
+import { refusal } from './validation.js';
 
 /** The features that a team may not be enabled for. */
 export const features = [
@@ -63,8 +63,6 @@ export const settingsSchema = z.strictObject({
   criticalFilter: z.enum(['both', 'interpretation', 'is_critical']).default('both'),
   /** True: the order list says how many orders it has. False: `total` is null, as the documented schema allows. */
   orderTotals: z.boolean().default(true),
-  /** That webhook's `interpretation`: the order's, `normal` as in one documented example, or nothing. */
-  criticalInterpretation: z.enum(['order', 'normal', 'absent']).default('order'),
   /** True: the team has the queue of unmatched results. False: its endpoints answer 400. */
   matchReviews: z.boolean().default(true),
   /**
@@ -74,8 +72,6 @@ export const settingsSchema = z.strictObject({
   appointmentConfirmation: z.enum(['confirm', 'decline', 'never']).default('confirm'),
   /** The features that the team is not enabled for: their endpoints answer 403. */
   closedFeatures: z.array(z.enum(features)).default([]),
-  /** How that refusal is written: `json`, as the specification has it, or `text`, as it was before. */
-  closedFeatureBody: z.enum(['json', 'text']).default('json'),
   /** The address that webhooks are sent to. Empty: none are sent. */
   webhookUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
   /** Each signs: two of them play a rotation. `whsec_` and base64. */
@@ -110,11 +106,9 @@ export function secretFault(secret: string): string | undefined {
 /** Refuses what the team is not enabled for, after authentication. Neither the status nor the words are documented. */
 export function closedFeatures(app: FastifyInstance, lab: Lab): void {
   app.addHook('preHandler', async (request) => {
-    const { closedFeatures: closed, closedFeatureBody } = lab.settings;
     const path = request.url.split('?', 1)[0] ?? '';
-    const feature = closed.find((name) => featurePaths[name].test(path));
+    const feature = lab.settings.closedFeatures.find((name) => featurePaths[name].test(path));
     if (feature === undefined) return;
-    const sentence = `The feature ${feature} is in closed beta and not enabled for your team.`;
-    throw new ServiceProblem(403, closedFeatureBody === 'text' ? sentence : { detail: sentence });
+    throw refusal(403, `The feature ${feature} is in closed beta and not enabled for your team.`);
   });
 }

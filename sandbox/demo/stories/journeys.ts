@@ -26,6 +26,13 @@ export const unhurried: readonly StoryStep[] = [
   { after: '3d', status: 'completed' },
 ];
 
+/** The customer registers the kit as soon as it is there. */
+export async function registerOnArrival(stage: Stage, order: PlayedOrder): Promise<void> {
+  await order.reaches('with_customer');
+  stage.acts('the customer registers the kit');
+  await order.register();
+}
+
 /** The values of the order's results, read through the client, as one line. The sandbox's first kit has three. */
 export async function readValues(stage: Stage, order: PlayedOrder): Promise<string> {
   const { results } = await order.handle.results();

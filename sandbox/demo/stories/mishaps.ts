@@ -1,5 +1,5 @@
 import { type Story, StoryFailed, type Stage } from '../stage.js';
-import { readValues, toCustomer, toLab, withResults } from './journeys.js';
+import { readValues, registerOnArrival, toCustomer, toLab, withResults } from './journeys.js';
 import type { PlayedOrder } from '../played-order.js';
 
 export const lostKit: Story = {
@@ -48,9 +48,7 @@ export const redrawnSample: Story = {
       { after: '1d', status: 'sample_error', status_detail: 'sample_hemolyzed' },
       { after: '1d', creates: 'redraw' },
     ]);
-    await order.reaches('with_customer');
-    stage.acts('the customer registers the kit');
-    await order.register();
+    await registerOnArrival(stage, order);
     const { orderId: redraw } = await order.until(({ chain }) => chain.length === 2);
     stage.acts('the lab has created a redraw order, whose patient is already known');
     await order.plays(withResults, redraw);
@@ -68,9 +66,7 @@ export const correctedResult: Story = {
   async play(stage) {
     const order = await stage.place();
     await order.plays(withResults);
-    await order.reaches('with_customer');
-    stage.acts('the customer registers the kit');
-    await order.register();
+    await registerOnArrival(stage, order);
     const { interpretation: before } = await order.end();
     stage.check('the first results are normal', before === 'normal');
     stage.acts(`the workflow has ended; the product reads ${await readValues(stage, order)}`);
@@ -96,9 +92,7 @@ export const lostAnswer: Story = {
     stage.check('the customer gets one kit', ofCustomer.length === 1);
     stage.acts(`the product placed 1 order, and the lab made ${ofCustomer.length} kit`);
     await order.plays(withResults);
-    await order.reaches('with_customer');
-    stage.acts('the customer registers the kit');
-    await order.register();
+    await registerOnArrival(stage, order);
     const { outcome, chain } = await order.end();
     stage.check('the order is completed with one kit', outcome === 'completed' && chain.length === 1);
     return 'completed with exactly one kit';
@@ -117,9 +111,7 @@ export const criticalResult: Story = {
     // The default is an hour, which is too short for a story.
     const order = await stage.place({ criticalResultReminder: '1d' });
     await order.plays([...toCustomer, ...toLab]);
-    await order.reaches('with_customer');
-    stage.acts('the customer registers the kit');
-    await order.register();
+    await registerOnArrival(stage, order);
     await order.reaches('delivered_to_lab');
     await stage.control.reportCritical(order.orderId, { status: 'partial' });
     const { id: partial } = await order.notifications.first('critical_result', ({ data }) => data.status === 'partial');
