@@ -112,3 +112,12 @@ function isSqlState(code: string): boolean {
 export function isoOf(column: string): string {
   return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 }
+
+/** @throws StoreFailed for every error of the work */
+export async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw storeFailure(error);
+  }
+}

@@ -1,5 +1,5 @@
 import { PGlite } from '@electric-sql/pglite';
-import { type Database, type Parameter, storeFailure } from './database.js';
+import { type Database, guarded, type Parameter, storeFailure } from './database.js';
 import { type DirectoryLock, lockDirectory } from './directory-lock.js';
 
 /** The common part of PGlite itself and its transactions. */
@@ -14,13 +14,6 @@ type Queries = Pick<PGlite, 'query'>;
 export async function pglite(directory: string): Promise<Database> {
   const lock = await lockDirectory(directory);
   const database = await opened(lock);
-  const guarded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    try {
-      return await work();
-    } catch (error) {
-      throw storeFailure(error);
-    }
-  };
   return {
     query: (sql, parameters) => guarded(() => rowsOf(database, sql, parameters)),
     transaction: (work) =>

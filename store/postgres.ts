@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Pool, type PoolClient } from 'pg';
-import { type Database, serverAnswer, type Parameter, storeFailure, type Transaction } from './database.js';
+import { type Database, serverAnswer, type Parameter, guarded, type Transaction } from './database.js';
 
 /** Beyond this a webhook's sender has nearly given up (15 s) and the webhook handler has answered (10 s). */
 const connectTimeoutMs = 5_000;
@@ -113,12 +113,4 @@ async function preparedRowsOf<Row extends object>(
 ): Promise<Row[]> {
   const name = createHash('sha256').update(sql).digest('hex').slice(0, 32);
   return (await pool.query<Row>({ name, text: sql, values: [...parameters] })).rows;
-}
-
-async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    throw storeFailure(error);
-  }
 }
