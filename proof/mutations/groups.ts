@@ -54,7 +54,17 @@ export const groups: Readonly<Record<string, Group>> = {
     isGlue: true,
     files: filesOf(
       'workflows/order',
-      ...['commands', 'decisions', 'forwarding', 'identify', 'intake', 'placing', 'policy-change', 'reading'],
+      ...[
+        'adopting',
+        'commands',
+        'decisions',
+        'forwarding',
+        'identify',
+        'intake',
+        'placing',
+        'policy-change',
+        'reading',
+      ],
       ...['replacing', 'workflow'],
     ),
   },
