@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Appointment, appointmentBody, availabilityBody, daysBody } from './appointments.js';
 import type { Lab } from './lab.js';
 import { requireOrder } from './order-routes.js';
@@ -61,9 +61,18 @@ const cancellationRequest = z.object({ cancellation_reason_id: uuid, notes: opti
 
 const unknownOrder = "This order doesn't exist.";
 
+/** Adds routes that are about an order and answer with its appointment. */
+function visitRoutes(app: FastifyInstance, lab: Lab) {
+  return (method: 'GET' | 'POST' | 'PATCH', url: string, work: (order: Order, body: unknown) => Appointment): void => {
+    const handler = (request: FastifyRequest) =>
+      appointmentBody(work(requireOrder(lab, request, unknownOrder), request.body));
+    app.route({ method, url, handler });
+  };
+}
+
 /** Appointments for a blood draw at home. */
 export function appointmentRoutes(app: FastifyInstance, lab: Lab): void {
-  const answered = (appointment: Appointment): Json => appointmentBody(appointment);
+  const route = visitRoutes(app, lab);
 
   app.post('/v3/order/phlebotomy/appointment/availability', (request) => {
     const { start_date: start } = readQuery(z.object({ start_date: optional(date) }), request.query);
@@ -74,34 +83,26 @@ export function appointmentRoutes(app: FastifyInstance, lab: Lab): void {
 
   app.get('/v3/order/phlebotomy/appointment/cancellation-reasons', () => cancellationReasons);
 
-  app.post(`${appointmentPath}/book`, (request) => {
-    const order = requireOrder(lab, request, unknownOrder);
-    return answered(lab.appointments.book(order, readBody(bookingRequest, request.body), homeOf(order)));
-  });
-
-  app.post(`${appointmentPath}/request`, (request) => {
-    const order = requireOrder(lab, request, unknownOrder);
-    return answered(lab.appointments.request(order, readBody(requestedAppointment, request.body)));
-  });
-
-  app.patch(`${appointmentPath}/reschedule`, (request) => {
-    const order = requireOrder(lab, request, unknownOrder);
-    return answered(lab.appointments.reschedule(order, readBody(rescheduleRequest, request.body), 'home'));
-  });
-
-  app.patch(`${appointmentPath}/cancel`, (request) => {
-    const order = requireOrder(lab, request, unknownOrder);
-    const { cancellation_reason_id: reason } = readBody(cancellationRequest, request.body);
+  route('POST', `${appointmentPath}/book`, (order, body) =>
+    lab.appointments.book(order, readBody(bookingRequest, body), homeOf(order)),
+  );
+  route('POST', `${appointmentPath}/request`, (order, body) =>
+    lab.appointments.request(order, readBody(requestedAppointment, body)),
+  );
+  route('PATCH', `${appointmentPath}/reschedule`, (order, body) =>
+    lab.appointments.reschedule(order, readBody(rescheduleRequest, body), 'home'),
+  );
+  route('PATCH', `${appointmentPath}/cancel`, (order, body) => {
+    const { cancellation_reason_id: reason } = readBody(cancellationRequest, body);
     // Not documented; assumed.
     if (!cancellationReasons.some(({ id }) => id === reason)) throw refusal(404, 'Cancellation reason not found');
-    return answered(lab.appointments.cancel(order, 'home'));
+    return lab.appointments.cancel(order, 'home');
   });
-
-  app.get(appointmentPath, (request) => {
-    const appointment = lab.appointments.of(requireOrder(lab, request, unknownOrder));
+  route('GET', appointmentPath, (order) => {
+    const appointment = lab.appointments.of(order);
     // The wording is not documented; assumed.
     if (appointment === undefined || appointment.centre !== null) throw refusal(404, 'Appointment not found');
-    return answered(appointment);
+    return appointment;
   });
 }
 
@@ -168,7 +169,7 @@ const visitCancellation = z
 
 export function walkInRoutes(app: FastifyInstance, lab: Lab): void {
   siteRoutes(app, lab);
-  const answered = (appointment: Appointment): Json => appointmentBody(appointment);
+  const route = visitRoutes(app, lab);
 
   app.post('/v3/order/psc/appointment/availability', (request) => slots(lab, readQuery(slotsQuery, request.query)));
 
@@ -179,26 +180,22 @@ export function walkInRoutes(app: FastifyInstance, lab: Lab): void {
     const stored = typeof key === 'string' ? `psc ${key}` : undefined;
     const order = requireOrder(lab, request, unknownOrder);
     const body = readBody(bookingRequest, request.body);
-    const work = () => answered(lab.appointments.bookAtCentre(order, body));
+    const work = () => appointmentBody(lab.appointments.bookAtCentre(order, body));
     return lab.idempotency.once(stored, onError !== 'no-cache', work, keptMs);
   });
 
-  app.patch(`${visitPath}/reschedule`, (request) => {
-    const order = requireOrder(lab, request, unknownOrder);
-    return answered(lab.appointments.reschedule(order, readBody(rescheduleRequest, request.body), 'centre'));
-  });
-
-  app.patch(`${visitPath}/cancel`, (request) => {
-    const order = requireOrder(lab, request, unknownOrder);
-    const reason = readBody(visitCancellation, request.body);
+  route('PATCH', `${visitPath}/reschedule`, (order, body) =>
+    lab.appointments.reschedule(order, readBody(rescheduleRequest, body), 'centre'),
+  );
+  route('PATCH', `${visitPath}/cancel`, (order, body) => {
+    const reason = readBody(visitCancellation, body);
     if (!walkInReasons.some(({ id }) => id === reason)) throw refusal(400, 'Unknown cancellation reason');
-    return answered(lab.appointments.cancel(order, 'centre'));
+    return lab.appointments.cancel(order, 'centre');
   });
-
-  app.get(visitPath, (request) => {
-    const active = lab.appointments.activeAtCentre(requireOrder(lab, request, unknownOrder));
+  route('GET', visitPath, (order) => {
+    const active = lab.appointments.activeAtCentre(order);
     if (active === undefined) throw refusal(404, 'No active appointment found');
-    return answered(active);
+    return active;
   });
 }
 

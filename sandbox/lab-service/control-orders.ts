@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { appointmentBody, type Appointment } from './appointments.js';
+import { appointmentBody } from './appointments.js';
 import { command, orText, refused, required, requiredOrder, userIdOrNew } from './control-command.js';
 import { inventedAddress, inventedPatient } from './users.js';
 import type { Lab } from './lab.js';
@@ -124,8 +124,6 @@ export function orderCommands(lab: Lab) {
 
 /** Commands about appointments. */
 export function appointmentCommands(lab: Lab) {
-  const shown = (appointment: Appointment) => appointmentBody(appointment);
-
   return {
     /** Gives an order's appointment any status; the order follows. */
     moveAppointment: command(
@@ -134,7 +132,7 @@ export function appointmentCommands(lab: Lab) {
         const order = requiredOrder(lab, orderId);
         const appointment = required(lab.appointments.of(order), `appointment of the order ${orderId}`);
         lab.appointments.move(appointment, status, options);
-        return shown(appointment);
+        return appointmentBody(appointment);
       },
     ),
 

@@ -72,12 +72,9 @@ export class Links extends Part {
     return this.#tokens.get(token);
   }
 
-  /** The password step, and the e-mail step: `value` is the user name or the address. */
+  /** `value` is the user name. */
   submitCredentials(step: Step): Json {
-    return this.#take(step, (token) => {
-      const outcome = outcomeOfCredentials(step.value);
-      return this.#settle(token, step, outcome);
-    });
+    return this.#take(step, (token) => this.#settle(token, step, outcomeOfCredentials(step.value)));
   }
 
   /** That a code nobody asked for is `token_not_validated` is assumed. */
@@ -166,7 +163,7 @@ type ProviderOutcome =
 const firstCode = '123456';
 const secondCode = '654321';
 
-/** @param name the user name, or the e-mail address where a provider asks for it alone */
+/** @param name the user name, which may be an e-mail address */
 function outcomeOfCredentials(name: string): ProviderOutcome {
   const word = name.trim().toLowerCase().split('@', 1)[0] ?? '';
   if (word.startsWith('ok')) return { kind: 'connected' };

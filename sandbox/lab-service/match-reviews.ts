@@ -294,17 +294,16 @@ export function matchReviewRoutes(app: FastifyInstance, lab: Lab): void {
     // The wording is not documented; assumed.
     throw refusal(400, 'The unmatched result queue is not enabled for this team.');
   });
-  const answered = (review: MatchReview): Json => matchReviewBody(review);
   const path = '/v3/unmatched_result/:raw_result_id';
 
   app.get('/v3/unmatched_result', (request) => {
     const query = readQuery(listQuery, request.query);
     const found = [...lab.matchReviews.reviews.values()].filter((review) => isMeant(review, query)).toReversed();
     const { items, next } = cursorPage(found, query, query.limit);
-    return { data: items.map(answered), next_cursor: next, total: found.length };
+    return { data: items.map(matchReviewBody), next_cursor: next, total: found.length };
   });
 
-  app.get(path, (request) => answered(requireReview(lab, request)));
+  app.get(path, (request) => matchReviewBody(requireReview(lab, request)));
 
   app.post(`${path}/accept`, (request) => {
     const order = lab.matchReviews.accept(requireReview(lab, request), readBody(acceptBody, request.body));
@@ -315,7 +314,7 @@ export function matchReviewRoutes(app: FastifyInstance, lab: Lab): void {
     const review = requireReview(lab, request);
     const { action, note } = readBody(resolveBody, request.body);
     lab.matchReviews.decide(review, action, note);
-    return answered(review);
+    return matchReviewBody(review);
   });
 }
 

@@ -270,39 +270,34 @@ const labelsQuery = z.object({
 
 /** PDFs of one page. The answer while there is none is not documented: assumed to be a 404. */
 export function documentRoutes(app: FastifyInstance, lab: Lab): void {
-  app.get('/v3/order/:order_id/result/pdf', (request, reply) => {
-    const order = requireOrder(lab, request, 'Order not found');
+  const ofOrder = (name: string, lines: (order: Order, request: FastifyRequest) => readonly string[]) =>
+    app.get(`/v3/order/:order_id/${name}`, (request, reply) =>
+      pdf(reply, lines(requireOrder(lab, request, 'Order not found'), request)),
+    );
+  ofOrder('result/pdf', (order) => {
     requireResults(order);
-    return pdf(reply, ['Results', `Order ${order.id}`]);
+    return ['Results', `Order ${order.id}`];
   });
   app.get('/v3/order_transaction/:transaction_id/result/pdf', (request, reply) => {
     const { id, orders } = requireTransaction(lab, request);
     if (orders.every((order) => order.resultsAt === null)) throw refusal(404, 'Results are not available');
     return pdf(reply, ['Results', `Transaction ${id}`]);
   });
-  app.get('/v3/order/:order_id/requisition/pdf', (request, reply) => {
-    const order = requireOrder(lab, request, 'Order not found');
+  ofOrder('requisition/pdf', (order) => {
     if (!order.hasRequisition) throw refusal(404, 'Requisition not found');
-    return pdf(reply, ['Requisition', `Order ${order.id}`]);
+    return ['Requisition', `Order ${order.id}`];
   });
-  app.get('/v3/order/:order_id/collection_instruction_pdf', (request, reply) =>
-    pdf(reply, instructions(requireOrder(lab, request, 'Order not found').labTest.id)),
-  );
+  ofOrder('collection_instruction_pdf', (order) => instructions(order.labTest.id));
   app.get('/v3/lab_test/:lab_test_id/collection_instruction_pdf', (request, reply) =>
     pdf(reply, instructions(pathUuid(request, 'lab_test_id'))),
   );
-  app.get('/v3/order/:order_id/abn_pdf', (request) => {
-    requireOrder(lab, request, 'Order not found');
-    // No order here has one.
+  // No order here has one.
+  ofOrder('abn_pdf', () => {
     throw refusal(404, 'ABN not found');
   });
-  app.get('/v3/order/:order_id/labels/pdf', (request, reply) => {
-    const order = requireOrder(lab, request, 'Order not found');
+  ofOrder('labels/pdf', (order, request) => {
     const { number_of_labels: count } = readQuery(labelsQuery, request.query);
-    return pdf(
-      reply,
-      Array.from({ length: count }, (_, index) => `Label ${index + 1} of ${count}, order ${order.id}`),
-    );
+    return Array.from({ length: count }, (_, index) => `Label ${index + 1} of ${count}, order ${order.id}`);
   });
 }
 

@@ -226,20 +226,21 @@ export function orgWebhookRoutes(app: FastifyInstance, lab: Lab, access: OrgAcce
     if (found === undefined) throw refusal(404, 'Webhook not found');
     return found;
   };
-  const shown = (found: WebhookEndpoint): Json => endpointBody(found);
 
   app.get(webhooksPath, (request) => {
     const all = lab.endpoints.at(place(request));
     const query = readQuery(endpointsQuery, request.query);
     const { items, next } = cursorPage(all, query, query.limit);
-    return { data: items.map(shown), next_cursor: next };
+    return { data: items.map(endpointBody), next_cursor: next };
   });
-  app.post(webhooksPath, (request) => shown(lab.endpoints.create(place(request), readBody(newEndpoint, request.body))));
-  app.get(webhookPath, (request) => shown(endpoint(request)));
+  app.post(webhooksPath, (request) =>
+    endpointBody(lab.endpoints.create(place(request), readBody(newEndpoint, request.body))),
+  );
+  app.get(webhookPath, (request) => endpointBody(endpoint(request)));
   app.patch(webhookPath, (request) => {
     const found = endpoint(request);
     lab.endpoints.change(found, readBody(endpointChange, request.body));
-    return shown(found);
+    return endpointBody(found);
   });
   app.delete(webhookPath, (request, reply) => {
     lab.endpoints.remove(endpoint(request));
