@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import * as errors from '../service/errors.js';
 import type { FailureDetails } from '../protocol/failure-details.js';
 import { defaultSettling } from '../protocol/settling.js';
-import { present } from '../protocol/canonical-json.js';
+import { omitNullish } from '../service/json-object.js';
 
 /*
  * Translates a failed call for a workflow, in one place: the failure's type, whether the call may be repeated, and how
@@ -127,7 +127,7 @@ function after(asked: number | undefined, settling = 0): Retry {
 function detailsOf(error: errors.ServiceError): FailureDetails {
   const { status, fields, serviceSentence: sentence } = error;
   return {
-    ...present({ status, sentence }),
+    ...omitNullish({ status, sentence }),
     ...retryAfterOf(error),
     fields: fields.map(({ field, message }) => ({ field, message })),
   };

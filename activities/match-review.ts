@@ -16,7 +16,7 @@ import { asFailures, unreadableIfRefused } from './failures.js';
 import { hasEndpoint } from './notifications/notifications.js';
 import { readIfKnown } from './order/orders.js';
 import { lastDecodableResultOf } from './workflow-runs.js';
-import { present } from '../protocol/canonical-json.js';
+import { omitNullish } from '../service/json-object.js';
 
 /** The review as it is now. */
 export interface MatchReviewReading {
@@ -145,7 +145,7 @@ async function send(
     return { item: matchReviewSnapshotOf(resolved), isOurs: true };
   }
   const chosen = {
-    ...present({ order_id: orderId, user_id: userId }),
+    ...omitNullish({ order_id: orderId, user_id: userId }),
   };
   const order = await service.matchReviews.accept(rawResultId, { ...chosen, ...noted }, options);
   return { order: snapshotOf(order, service.installation), isOurs: true };

@@ -1,4 +1,4 @@
-import { isObject } from './canonical-json.js';
+import { isObject } from '../service/json-object.js';
 import { bookAppointmentName, bookingRequestedSignal } from './appointment/messages.js';
 import { linkProviderName } from './link/messages.js';
 import { matchReviewName, reviewRequestedSignal } from './match-review/messages.js';

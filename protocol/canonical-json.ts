@@ -1,5 +1,3 @@
-export { isObject, present } from '../service/json-object.js';
-
 /** By code units, the same everywhere; `localeCompare` is not. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);

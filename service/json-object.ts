@@ -9,7 +9,7 @@ export function isText(value: unknown): value is string {
 }
 
 /** The fields that have a value: what is null or undefined is left out, so what is not known is not written. */
-export function present<Fields extends object>(fields: Fields): Present<Fields> {
+export function omitNullish<Fields extends object>(fields: Fields): Present<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as Present<Fields>;
 }
 

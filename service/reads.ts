@@ -1,4 +1,4 @@
-import { isObject, present } from './json-object.js';
+import { isObject, omitNullish } from './json-object.js';
 import type { LabService } from './lab-service.js';
 
 /** A record that somebody was shown what is known of a person. It contains nothing of what was shown. */
@@ -21,7 +21,12 @@ type Report = (what: string, subject: unknown) => void;
 export function reporterOf({ onRead, actor }: { onRead?: OnRead | undefined; actor?: string | undefined }): Report {
   return (what, subject) => {
     const at = new Date().toISOString();
-    const record: ReadRecord = present({ at, actor, what, subject: typeof subject === 'string' ? subject : undefined });
+    const record: ReadRecord = omitNullish({
+      at,
+      actor,
+      what,
+      subject: typeof subject === 'string' ? subject : undefined,
+    });
     // It has the record before the caller has the answer.
     void (async () => onRead?.(record))().catch((error: unknown) => {
       process.emitWarning(`A read (${what}) was not recorded: onRead failed`, {

@@ -7,7 +7,7 @@ import { deleteUserName } from '../protocol/deletion/messages.js';
 import { operatorCallName, operatorCalls } from '../protocol/operators/operator-calls.js';
 import { stopPlacingName } from '../protocol/placing-stop.js';
 import { labUserIdKey, withoutMemos } from '../protocol/search-attributes.js';
-import { isObject } from '../protocol/canonical-json.js';
+import { isObject } from '../service/json-object.js';
 import { ofTaskQueue } from '../protocol/task-queues.js';
 import { faults, refusalPatch } from '../protocol/unencrypted.js';
 import type { AuditEntry } from '../store/audit-trail.js';

@@ -1,6 +1,6 @@
 import type { CommandLine } from '../client/command-line/command-line.js';
 import { table, words } from '../client/command-line/output.js';
-import { present } from '../protocol/canonical-json.js';
+import { omitNullish } from '../service/json-object.js';
 import { isBookable } from '../service/appointment/centres.js';
 import { createLabService, type LabService } from '../service/lab-service.js';
 import { readWorkerConfig } from './settings/config.js';
@@ -21,7 +21,7 @@ export async function listProviders(commandLine: CommandLine): Promise<void> {
   const found = await asking(({ providers }) => providers.list());
   const providers = found.map(({ slug, name, auth_type: authType, supported_resources: resources }) => ({
     slug,
-    ...present({ name, authType }),
+    ...omitNullish({ name, authType }),
     resources: resources ?? [],
   }));
   const inWords = () =>
@@ -49,14 +49,14 @@ export async function listSites({ zip: zipCode, lab: labId, radius }: SitesOptio
     const { name, first_line: line, city, state, zip_code: zip } = centre.metadata ?? {};
     const { site_code: code, distance } = centre;
     const address = [line, city, state, zip].filter((part) => part != null && part !== '').join(', ');
-    return { ...present({ code, name, distance }), address, bookable: isBookable(centre) };
+    return { ...omitNullish({ code, name, distance }), address, bookable: isBookable(centre) };
   });
   const inWords = () =>
     table(
       ['Site', 'Name', 'Address', 'Miles', 'Bookable'],
       sites.map(({ code, name, address, distance, bookable }) => [code, name, address, distance, bookable]),
     );
-  commandLine.print({ ...present({ lab }), sites }, inWords, sites);
+  commandLine.print({ ...omitNullish({ lab }), sites }, inWords, sites);
 }
 
 export interface ResendOptions {
@@ -70,7 +70,10 @@ export async function resendEvents(
   { from, to }: ResendOptions,
   commandLine: CommandLine,
 ): Promise<void> {
-  const request = { ...(orders.length > 0 && { order_ids: [...orders] }), ...present({ start_at: from, end_at: to }) };
+  const request = {
+    ...(orders.length > 0 && { order_ids: [...orders] }),
+    ...omitNullish({ start_at: from, end_at: to }),
+  };
   const orderIds = await asking((service) => service.orders.resendEvents(request));
   commandLine.print({ orderIds }, () =>
     orderIds.length === 0 ? 'No orders.' : `The latest event is delivered again for:\n${orderIds.join('\n')}`,

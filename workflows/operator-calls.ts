@@ -21,7 +21,7 @@ import {
 import { activities } from './activity-options.js';
 import { actorOf, refuseFields, throwRefusal } from './entity/commands.js';
 import { table } from './entity/operators.js';
-import { isObject, present } from '../protocol/canonical-json.js';
+import { isObject, omitNullish } from '../protocol/json-object.js';
 
 /** Carries out one call of an operator. Its ID is the lock of its subject, and its history says who did what. */
 export async function operatorCall(call: OperatorCall): Promise<AnswerOf<OperatorCallName>> {
@@ -68,7 +68,7 @@ async function replayRejectedEvents(input: ReplayRejectedEventsInput): Promise<R
   const all: ReplayRejectedEventsResult = { replayed: {}, left: {}, leftEvents: [] };
   setHandler(rejectedProgressQuery, () => all, { description: 'How many events are handled so far.' });
   for (let remaining = limit; remaining > 0; remaining -= pageSize) {
-    const page = { ...filter, ...present({ before: all.next, limit: Math.min(remaining, pageSize) }) };
+    const page = { ...filter, ...omitNullish({ before: all.next, limit: Math.min(remaining, pageSize) }) };
     const summary = `replay up to ${page.limit} rejected events`;
     const { next, ...done } = await activities.replayRejectedEvents.executeWithOptions({ summary }, [page]);
     add(all.replayed, done.replayed);

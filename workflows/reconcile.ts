@@ -15,7 +15,7 @@ import { activities } from './activity-options.js';
 import { isFinalRefusal, loggedRefusal, refuse, throwRefusal } from './entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from './entity/loop.js';
 import { table } from './entity/operators.js';
-import { present } from '../protocol/canonical-json.js';
+import { omitNullish } from '../protocol/json-object.js';
 
 /**
  * Compares the service's list of updated orders with what the workflows know: page by page from the last to the
@@ -112,7 +112,7 @@ async function passMatchReviews(range: ReconcileRange, counts: ReconcileCounts):
 async function passPage(range: ReconcileRange, page: number | undefined, critical?: Critical): Promise<PageReconciled> {
   const which = critical !== undefined ? 'critical orders' : 'updated orders';
   const summary = page === undefined ? `the last page of ${which}` : `page ${page} of ${which}`;
-  return activities.reconcilePage.executeWithOptions({ summary }, [{ ...range, ...present({ page, critical }) }]);
+  return activities.reconcilePage.executeWithOptions({ summary }, [{ ...range, ...omitNullish({ page, critical }) }]);
 }
 
 function checkedRange(input: ReconcileInput): ReconcileRange {

@@ -10,7 +10,7 @@ import { snapshotOf } from '../../service/order/projection.js';
 import { addressOf, type Place, placeOf } from './places.js';
 import { readForCommand } from '../order/orders.js';
 import { mostSites } from '../../service/appointment/walk-ins.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../service/json-object.js';
 
 /* Available slots. The address and the booking keys stay in here: neither enters Temporal. */
 
@@ -111,7 +111,7 @@ function offerOf(date: string | undefined, siteCode: string | undefined, slot: T
   const id = slotIdOf({ day, start, end, ...cost, ...(siteCode !== undefined && { site: siteCode }) });
   // A price that cannot be written into an id could not be found again.
   if (slotOf(id) === undefined) return undefined;
-  const more = present({ isPriority, siteCode });
+  const more = omitNullish({ isPriority, siteCode });
   return { id, start, end, ...cost, ...more, bookingKey };
 }
 
@@ -153,7 +153,7 @@ function siteOf(location: DayLocation): SlotSite | undefined {
   const address = [first_line, second_line, city, region].filter((part) => part != null && part !== '').join(', ');
   return {
     code,
-    ...present({ name, distance, timezone }),
+    ...omitNullish({ name, distance, timezone }),
     ...(address !== '' && { address }),
   };
 }

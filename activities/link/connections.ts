@@ -1,7 +1,8 @@
 import type { LabService } from '../../service/lab-service.js';
 import { utcInstant } from '../../service/timestamps.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../../service/users.js';
-import { compareText, present } from '../../protocol/canonical-json.js';
+import { compareText } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../service/json-object.js';
 import { anyZone, isAhead } from '../../protocol/time.js';
 import { attemptDueAt } from '../attempt.js';
 import { isSameSource } from '../../protocol/link/provider-source.js';
@@ -87,7 +88,7 @@ function connectionsWith(
     if (sought && !sought.some((slug) => names.some((name) => isSameSource(slug, name)))) return [];
     const [slug, createdAt] = [names[0], utcInstant(createdOn)];
     if (except?.some((known) => known.slug === slug && known.createdAt === createdAt) === true) return [];
-    return [present({ createdAt, slug })];
+    return [omitNullish({ createdAt, slug })];
   });
 }
 

@@ -10,7 +10,7 @@ import { heartbeating } from '../attempt.js';
 import { asFailures } from '../failures.js';
 import { connectionsOf, findConnection, type ConnectionFound, type ConnectionQuery } from './connections.js';
 import { hasEndpoint } from '../notifications/notifications.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../service/json-object.js';
 
 interface CreateLinkToken extends LinkPage {
   userId: string;
@@ -64,7 +64,7 @@ function tokenRequestOf(link: CreateLinkToken): LinkTokenRequest {
   const { userId, provider, redirectUrl, filterOnProviders, onError, onClose } = link;
   return {
     user_id: userId,
-    ...present({
+    ...omitNullish({
       provider,
       redirect_url: redirectUrl,
       filter_on_providers: filterOnProviders,

@@ -10,7 +10,7 @@ import {
 import type { AnswerOf, TakenBy } from '../../protocol/operators/operator-calls.js';
 import type { RejectedEventEntry, ReplayRejectedEventsResult } from '../../protocol/operators/rejected-events.js';
 import { type ActivityDependencies, type WorkerStore, withStore } from '../dependencies.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../service/json-object.js';
 
 const defaultLimit = 100;
 const longestReason = 500;
@@ -129,6 +129,6 @@ function entryOf(event: RejectedEvent): RejectedEventEntry {
     reason: reason.slice(0, longestReason),
     receivedAt,
     state,
-    ...present({ settledAt, discardReason }),
+    ...omitNullish({ settledAt, discardReason }),
   };
 }

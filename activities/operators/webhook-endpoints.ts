@@ -9,7 +9,7 @@ import type { OneWebhook, WebhookChange, WebhookEndpoint } from '../../protocol/
 import { isFirstOfActivity } from '../attempt.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { asFailures } from '../failures.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../service/json-object.js';
 
 /** The fingerprint of the secret to replace, or the secret that is to replace it. */
 type WebhookRotation = OneWebhook & ({ before: string } | { secret: string });
@@ -192,7 +192,7 @@ function endpointOf(webhook: Webhook, encrypts: boolean): WebhookEndpoint {
     disabled: disabled === true,
     eventTypes: filter_types ?? [],
     ...(description != null && description !== '' && { description }),
-    ...present({ rateLimit: rate_limit, createdAt: created_at, updatedAt: updated_at }),
+    ...omitNullish({ rateLimit: rate_limit, createdAt: created_at, updatedAt: updated_at }),
   };
 }
 

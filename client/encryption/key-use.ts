@@ -1,5 +1,5 @@
 import type { ConnectionLike } from '@temporalio/client';
-import { isObject } from '../../protocol/canonical-json.js';
+import { isObject } from '../../service/json-object.js';
 import { isCalendarDate } from '../../service/timestamps.js';
 import { retentionMs } from '../temporal-connection.js';
 import { code, hasCode } from '../temporal-errors.js';

@@ -2,6 +2,7 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { createHash } from 'node:crypto';
 import type { ParsingJob } from '../../service/report/reports.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
+import { isText } from '../../service/json-object.js';
 import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import {
@@ -11,7 +12,6 @@ import {
 } from '../../protocol/report/submission-messages.js';
 import { isSignedUrl } from '../../protocol/report/signed-url.js';
 import { labReferenceKey, labUserIdKey, type supersededPhase } from '../../protocol/search-attributes.js';
-import { isText } from '../../service/json-object.js';
 import type { CallOptions } from '../call-options.js';
 import { hasKeys } from '../payload-limit.js';
 import type { RefusedField } from '../../service/lab-operations-error.js';

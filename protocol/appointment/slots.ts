@@ -1,4 +1,4 @@
-import { present } from '../canonical-json.js';
+import { omitNullish } from '../../service/json-object.js';
 /* Names slots: the product chooses by these ids, the worker reads them. Ids are built only here. */
 
 /** The properties that distinguish slots. Times are ISO 8601 in UTC. */
@@ -43,5 +43,5 @@ export function slotOf(slotId: unknown): SlotName | undefined {
   if (!match) return undefined;
   const [, date = '', start = '', end = '', price, site] = match;
   if ([date, start, end].some((time) => Number.isNaN(Date.parse(time)))) return undefined;
-  return present({ day: date, start, end, price: price === undefined ? price : Number(price), site });
+  return omitNullish({ day: date, start, end, price: price === undefined ? price : Number(price), site });
 }

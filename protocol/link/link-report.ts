@@ -1,4 +1,4 @@
-import { present } from '../canonical-json.js';
+import { omitNullish } from '../../service/json-object.js';
 /** The question to the user after the password. */
 export interface ProviderMfa {
   /** `sms`, `email`, or one that is not known yet. */
@@ -34,14 +34,14 @@ export function linkResultOf(report: unknown): LinkReport | undefined {
   if (typeof state !== 'string' || state === '') return undefined;
   const type = wordOf(errorType) ?? wordOf(error_type);
   const mfa = mfaOf(providerMfa) ?? mfaOf(provider_mfa);
-  return present({ state: wordOf(state) ?? noWord, errorType: type, providerMfa: mfa });
+  return omitNullish({ state: wordOf(state) ?? noWord, errorType: type, providerMfa: mfa });
 }
 
 function mfaOf(value: unknown): ProviderMfa | undefined {
   const fields = fieldsOf(value);
   const method = wordOf(fields['method']);
   const hint = hintOf(fields['hint']);
-  return method === undefined && hint === undefined ? undefined : present({ method, hint });
+  return method === undefined && hint === undefined ? undefined : omitNullish({ method, hint });
 }
 
 function fieldsOf(value: unknown): Record<string, unknown> {

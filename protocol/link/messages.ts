@@ -2,13 +2,12 @@ import { defineQuery, defineSignal, defineUpdate } from '../definitions.js';
 import type { Attention, HistoryEntry } from '../attention.js';
 import type { LinkPolicy, ResolvedLinkPolicy } from './policy.js';
 import { linkProviderId, type OfActor } from '../ids.js';
-import { isText } from '../../service/json-object.js';
+import { isText, omitNullish } from '../../service/json-object.js';
 import type { RefusedField } from '../../service/lab-operations-error.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import type { Notification } from '../notifications/delivery.js';
 import { type LinkReport, type ProviderMfa, wordOf } from './link-report.js';
 import { sourceSlugOf } from './provider-source.js';
-import { present } from '../canonical-json.js';
 
 /**
  * Who the link workflow is: its name, input, result, signal, query and updates. The wire name of a message is its
@@ -217,7 +216,7 @@ export function connectionErrorNotification({ errorType, messageId, at, ...of }:
     id: `${userId}/${sourceSlugOf(provider)}/${messageId}/connection_error`,
     at,
     type: 'connection_error',
-    data: present({ errorType: wordOf(errorType) }),
+    data: omitNullish({ errorType: wordOf(errorType) }),
   } satisfies LinkNotification;
   const source = linkProviderId(userId, provider);
   return {

@@ -1,5 +1,5 @@
 import type { OrderEvent } from '../../service/order/snapshot.js';
-import { present } from '../canonical-json.js';
+import { omitNullish } from '../../service/json-object.js';
 import type { OrderPhase } from './state.js';
 
 export { boundedEvents, listedOnce, listedWhole } from '../../service/order/snapshot.js';
@@ -269,7 +269,7 @@ function register(walk: Walk, low: string, at: string): void {
 /** A problem that is reported again lasts since its first report; its detail is the latest that was given. */
 function problemAfter(before: Problem | undefined, { id, at, status, detail }: OrderEvent): Problem {
   const known = before?.status === status ? before : { since: at, eventId: id };
-  return { ...known, ...present({ status, detail }) };
+  return { ...known, ...omitNullish({ status, detail }) };
 }
 
 function phaseOfWalk(walk: Walk): OrderPhase {

@@ -5,7 +5,7 @@ import type { Attention } from '../attention.js';
 import type { OrderPolicy, ResolvedOrderPolicy } from './policy.js';
 import type { AttentionReason, Waiting } from './state.js';
 import type { OrderPlaced } from './messages.js';
-import { present } from '../canonical-json.js';
+import { omitNullish } from '../../service/json-object.js';
 
 /** Who `placeKitOrder` is: its name, input, result, signals, updates and queries. The order itself: `messages.ts`. */
 
@@ -101,5 +101,5 @@ export function handOverOf(order: KitRequest['order'], { reference, policy, snap
   const labTestId = 'lab_test_id' in order ? order.lab_test_id : undefined;
   // A set of tests may name the account itself.
   const labAccountId = order.lab_account_id ?? ('order_set' in order ? order.order_set?.lab_account_id : undefined);
-  return present({ reference, policy, snapshot, adopted, labTestId, labAccountId });
+  return omitNullish({ reference, policy, snapshot, adopted, labTestId, labAccountId });
 }

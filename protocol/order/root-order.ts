@@ -1,5 +1,6 @@
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
-import { compareText, present } from '../canonical-json.js';
+import { compareText } from '../canonical-json.js';
+import { omitNullish } from '../../service/json-object.js';
 import { canonicalId, isAddressable } from '../ids.js';
 
 /*
@@ -82,7 +83,7 @@ export function siblingsToRead(listed: readonly Sibling[]): readonly Sibling[] {
 /** The transaction's orders; the order itself belongs to them even if its transaction lists only the others. */
 function siblingsOf({ orderId, origin, createdAt, transaction }: OrderSnapshot): Sibling[] {
   const listed = transaction?.orders ?? [];
-  const own = present({ id: orderId, origin, createdAt });
+  const own = omitNullish({ id: orderId, origin, createdAt });
   const all = listed.some(({ id }) => id === orderId) ? listed : [...listed, own];
   return all.filter(({ id }) => isAddressable(id));
 }

@@ -16,7 +16,7 @@ import { kitOrderName, type KitOrderInput } from './messages.js';
 import type { ResolvedOrderPolicy } from './policy.js';
 import type { WorkflowStart } from '../signal-or-start.js';
 import { resolvePolicy } from '../policy/policies.js';
-import { present } from '../canonical-json.js';
+import { omitNullish } from '../../service/json-object.js';
 
 /** Resolved once: every webhook needs it, in case it starts a run. */
 const resolvedDefaults = resolvePolicy('order');
@@ -63,7 +63,7 @@ export function criticalResultStart(
   rootOrderId = orderId,
   at = new Date(),
 ): WorkflowStart<KitOrderInput> {
-  const start = kitOrderStart(present({ orderId, events: [], userId }), rootOrderId);
+  const start = kitOrderStart(omitNullish({ orderId, events: [], userId }), rootOrderId);
   const alarm = ofAttention(['critical_result'], [at.toISOString()]);
   return { ...start, typedSearchAttributes: start.typedSearchAttributes.updateCopy(alarm) };
 }

@@ -11,7 +11,7 @@ import {
   coverageFilterSchema,
   orderCentresFilterSchema,
 } from './walk-ins.js';
-import { present } from '../json-object.js';
+import { omitNullish } from '../json-object.js';
 
 /*
  * Patient service centres: a laboratory's own sites, to which a person goes (docs/internals/lab-service.md, "Service centres"). As
@@ -90,7 +90,7 @@ const centresSchema = z
     'has no list of sites',
   )
   .transform(({ lab_id: labId, slug, patient_service_centers: sites }) =>
-    present({ labId, lab: slug, centres: sites?.items ?? [] }),
+    omitNullish({ labId, lab: slug, centres: sites?.items ?? [] }),
   );
 
 /** The sites of one laboratory, at most 30. */

@@ -1,7 +1,7 @@
 import type { Appointment } from './appointments.js';
 import { utcInstant } from '../timestamps.js';
 import { lowerWordOf, wordOf } from '../word.js';
-import { present } from '../json-object.js';
+import { omitNullish } from '../json-object.js';
 
 /**
  * The state of an appointment at one moment: ids, statuses and times. The address and its coordinates, the visitor and
@@ -44,7 +44,7 @@ export function appointmentSnapshotOf(appointment: Appointment): AppointmentSnap
   const events = eventsOf(appointment);
   const known = [status, eventStatus, events.at(-1)?.status].find((each) => each != null && each !== '');
   const type = appointment.type == null ? undefined : lowerWordOf(appointment.type);
-  return present({
+  return omitNullish({
     appointmentId: appointment.id,
     orderId: appointment.order_id,
     userId: appointment.user_id,

@@ -3,7 +3,7 @@ import { interpretationOf } from '../interpretation.js';
 import * as fields from '../fields.js';
 import type { MatchReview } from './match-reviews.js';
 import { lowerWordOf, wordOf } from '../word.js';
-import { present } from '../json-object.js';
+import { omitNullish } from '../json-object.js';
 
 /**
  * A webhook's report of a match review. It shows only that there is news: the result is read before anything is shown
@@ -47,7 +47,7 @@ export const matchReviewEventSchema = z.looseObject({
 type MatchReviewEvent = z.output<typeof matchReviewEventSchema>;
 
 export function matchReviewReportOf(event: MatchReviewEvent): MatchReviewReport {
-  return present({
+  return omitNullish({
     rawResultId: event.id,
     status: wordIn(event.status?.toLowerCase()),
     decisionCode: wordIn(event.decision_code),
@@ -60,7 +60,7 @@ export function matchReviewReportOf(event: MatchReviewEvent): MatchReviewReport 
 export function matchReviewSnapshotOf(item: MatchReview): MatchReviewSnapshot {
   return {
     ...matchReviewReportOf(item),
-    ...present({
+    ...omitNullish({
       subReasonCodes: (item.sub_reason_codes ?? []).map(wordOf),
       allowedActions: (item.allowed_actions ?? []).map(lowerWordOf),
       labSlug: wordIn(item.lab?.slug),

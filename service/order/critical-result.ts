@@ -3,7 +3,7 @@ import { interpretationOf } from '../interpretation.js';
 import * as fields from '../fields.js';
 import { utcInstant } from '../timestamps.js';
 import { lowerWordOf } from '../word.js';
-import { present } from '../json-object.js';
+import { omitNullish } from '../json-object.js';
 
 /**
  * The content of a `labtest.result.critical` webhook: an order has a result that somebody must act on. It names the
@@ -44,7 +44,7 @@ type CriticalResult = z.output<typeof criticalResultSchema>;
 /** The report without the team and unknown fields. Pure; never throws on a value that the schema accepts. */
 export function criticalResultReportOf(result: CriticalResult): CriticalResultReport {
   const { order_id, id, user_id, sample_id, status, interpretation, created_at, updated_at } = result;
-  return present({
+  return omitNullish({
     orderId: order_id ?? id ?? '',
     userId: user_id,
     sampleId: sample_id || undefined,

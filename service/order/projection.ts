@@ -10,7 +10,7 @@ import {
 } from './snapshot.js';
 import { isCalendarDate, knownInstant } from '../timestamps.js';
 import { wordOf } from '../word.js';
-import { present } from '../json-object.js';
+import { omitNullish } from '../json-object.js';
 
 /**
  * Projects a whole order to its snapshot. Pure; never throws on an order that `orderSchema` accepts.
@@ -27,7 +27,7 @@ export function snapshotOf(order: Order, ours: readonly string[]): OrderSnapshot
   // Such a transaction is another patient's: the reference in a copied passthrough is not its own.
   const isOfAnother = [own, ...listed].some((member) => isApart(member, listed));
   const events = eventsOf(order);
-  return present({
+  return omitNullish({
     orderId: order.id,
     userId: order.user_id,
     method: lowerWordIn(order.details?.type ?? order.lab_test?.method ?? methodOf(events)),
@@ -96,7 +96,7 @@ function eventsOf(order: Order): OrderEvent[] {
     // JSON can write -0, which a history would give back as 0: the same snapshot must read the same twice.
     const id = sentId + 0;
     const [status = '', detail] = [lowerWordIn(event.status), wordIn(event.status_detail)];
-    byId.set(id, present({ id, at: timeOf(event, order), status, detail }));
+    byId.set(id, omitNullish({ id, at: timeOf(event, order), status, detail }));
   });
   return boundedEvents([...byId.values()].toSorted((a, b) => a.id - b.id));
 }
@@ -125,7 +125,7 @@ function timeOf(event: SentEvent, order: Order): string {
  */
 function shipmentOf(order: Order): ShipmentSnapshot | undefined {
   const sent = order.details?.data?.shipment;
-  const shipment = present({
+  const shipment = omitNullish({
     outboundCourier: sent?.outbound_courier || undefined,
     outboundTrackingNumber: sent?.outbound_tracking_number || undefined,
     inboundCourier: sent?.inbound_courier || undefined,
@@ -141,7 +141,7 @@ function transactionOf(order: Order): TransactionSnapshot | undefined {
     member.id == null
       ? []
       : [
-          present({
+          omitNullish({
             id: member.id,
             origin: wordIn(member.origin),
             parentId: isApart(member, transaction.orders ?? []) ? undefined : member.parent_id,
@@ -149,5 +149,5 @@ function transactionOf(order: Order): TransactionSnapshot | undefined {
           }),
         ],
   );
-  return present({ id: transaction.id, status: wordIn(transaction.status), orders });
+  return omitNullish({ id: transaction.id, status: wordIn(transaction.status), orders });
 }

@@ -1,7 +1,7 @@
 import { isCritical } from '../interpretation.js';
 import type { ParsingJob } from './parsing-job.js';
 import { lowerWordOf } from '../word.js';
-import { present } from '../json-object.js';
+import { omitNullish } from '../json-object.js';
 
 /**
  * The state of a parsing job at one moment: ids, states and counts. The patient's name and birth date, the names of the
@@ -35,7 +35,7 @@ export interface ReportCounts {
 
 /** Projects a whole job to its snapshot. Pure; never throws on a job that `parsingJobSchema` accepts. */
 export function reportSnapshotOf(job: ParsingJob): ReportSnapshot {
-  return present({
+  return omitNullish({
     jobId: job.id,
     // The specification writes one status as two words.
     status:

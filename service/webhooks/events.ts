@@ -2,7 +2,7 @@ import { appointmentSchema, type Appointment } from '../appointment/appointments
 import { canonicalId } from '../canonical-id.js';
 import { criticalResultReportOf, criticalResultSchema, type CriticalResultReport } from '../order/critical-result.js';
 import { isCritical } from '../interpretation.js';
-import { isObject, present } from '../json-object.js';
+import { isObject, omitNullish } from '../json-object.js';
 import { matchReviewEventSchema, matchReviewReportOf, type MatchReviewReport } from '../match-review/snapshot.js';
 import * as fields from '../fields.js';
 import { orderSchema, type Order } from '../order/order.js';
@@ -327,7 +327,7 @@ export function sourceOf(data: unknown): SourceRead {
     sources.flatMap((source) => (isObject(source) ? [source['slug'], source['provider']] : [source])),
   );
   const type = firstWord(sources.map((source) => (isObject(source) ? source['type'] : undefined)));
-  return present({ provider, type });
+  return omitNullish({ provider, type });
 }
 
 function firstWord(values: readonly unknown[]): string | undefined {

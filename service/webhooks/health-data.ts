@@ -3,7 +3,7 @@ import { canonicalId } from '../canonical-id.js';
 import { type ConnectionEventReceived, type HealthDataReceived, type SourceRead, sourceOf } from './events.js';
 import * as fields from '../fields.js';
 import { anyZone, exactUtcInstant, isAhead, isCalendarDate } from '../timestamps.js';
-import { present } from '../json-object.js';
+import { omitNullish } from '../json-object.js';
 
 /**
  * The content of an event about a user's health data. Its shape decides what it is, because the list of resources
@@ -106,7 +106,7 @@ export function readHealthData(event: HealthDataReceived | ConnectionEventReceiv
   const sent = fields?.data;
   // The id inside `message` differs from `workout_id` in real notices: the field is right (docs/internals/lab-service.md).
   const id = streamNoticeSchema.safeParse(data).data?.workout_id;
-  const workout = present({ workoutId: id == null ? undefined : canonicalId(id) });
+  const workout = omitNullish({ workoutId: id == null ? undefined : canonicalId(id) });
   // Without a workout it announces, like any resource, that the past was fetched.
   if (resource === 'workout_stream' && (range === 'daily' || workout.workoutId !== undefined)) {
     return { kind: 'stream_notice', ...about, ...workout };
@@ -124,7 +124,7 @@ function summaryOf({ id, calendar_date: day, date, updated_at: updated }: z.outp
   const stated = updated == null ? undefined : exactUtcInstant(updated);
   // A wrong clock wrote it, and it would hide every later version. One without its zone may seem up to a day ahead.
   const updatedAt = isAhead(stated, Date.now() + anyZone) ? undefined : stated;
-  return present({ id, day: known, updatedAt });
+  return omitNullish({ id, day: known, updatedAt });
 }
 
 function readSample(data: unknown): SampleRead {

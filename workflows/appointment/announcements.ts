@@ -9,7 +9,7 @@ import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueueOnce, notificationOf, shortDigest } from '../entity/outbox.js';
 import { iso } from '../entity/spans.js';
 import type { Appointment } from './appointment.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 export function enqueue(appointment: Appointment, notification: AppointmentNotification): void {
   const { orderId } = appointment;
@@ -20,7 +20,7 @@ export function enqueue(appointment: Appointment, notification: AppointmentNotif
 export function headOf(appointment: Appointment, key: string, type: string, now: number): AppointmentNotificationHead {
   const { orderId, userId, known } = appointment;
   const id = `${orderId}/${key}/${type}`;
-  return present({ id, at: iso(now), orderId, userId, appointmentId: known?.appointmentId });
+  return omitNullish({ id, at: iso(now), orderId, userId, appointmentId: known?.appointmentId });
 }
 
 /** Announces where the appointment stands, unless that was announced or answered already. */
@@ -36,7 +36,7 @@ export function announceNews(appointment: Appointment, now: number): void {
   appointment.shown = standing;
   const { appointmentId, status = 'unknown', startAt, endAt, events } = known;
   const since = events.at(-1)?.at ?? startAt ?? '';
-  const times = present({ startAt, endAt });
+  const times = omitNullish({ startAt, endAt });
   // Ids are logged: a digest stands for the time of the visit.
   const key = `${appointmentId}/${status}.${since}.${shortDigest(`${appointmentId}/${startAt ?? ''}`)}`;
   const head = (count: string) => headOf(appointment, `${key}${count}`, 'phase_changed', now);

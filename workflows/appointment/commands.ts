@@ -38,7 +38,7 @@ import {
 import { readOrThrow, readAppointmentSnapshot } from './reading.js';
 import { stateOf } from './view.js';
 import { isCalendarDate } from '../../protocol/time.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /** An appointment that a product requests is the product's from then on. */
 function begin(appointment: Appointment): void {
@@ -52,7 +52,7 @@ export async function findSlots(appointment: Appointment, question: SlotQuestion
   const { startDate, siteCodes, zipCode, radius } = question;
   const isNear = siteCodes === undefined && zipCode === undefined;
   const summary = isNear ? 'slots near the order’s address' : 'slots at service centres';
-  const asked = present({ orderId, startDate, siteCodes, zipCode, radius });
+  const asked = omitNullish({ orderId, startDate, siteCodes, zipCode, radius });
   return activities.findSlots.executeWithOptions({ summary }, [asked]);
 }
 
@@ -68,7 +68,7 @@ export async function choose(appointment: Appointment, choice: SlotChoice): Prom
   if (open) throw alreadyThere(open);
   const { orderId, policy } = appointment;
   const { bookingTimeout, confirmation, confirmationWait } = policy;
-  const call = present({ orderId, slotId, notes, bookingTimeout });
+  const call = omitNullish({ orderId, slotId, notes, bookingTimeout });
   const waits = confirmation === 'later' || site !== undefined ? { confirmWithin: confirmationWait } : {};
   const isRepeated = appointment.booking?.slotId === slotId;
   const keyed =
@@ -103,7 +103,7 @@ export async function askProvider(appointment: Appointment, request: Appointment
   if (open) throw alreadyThere(open);
   const { orderId, policy } = appointment;
   const { bookingTimeout } = policy;
-  const call = present({ orderId, provider, notes, bookingTimeout });
+  const call = omitNullish({ orderId, provider, notes, bookingTimeout });
   const summary = `ask ${provider} for an appointment`;
   return arrange(appointment, { ...actorOf(request), done: `${provider} asked for an appointment` }, () =>
     activities.requestAppointment.executeWithOptions({ ...booking(bookingTimeout), summary }, [call]),
@@ -129,7 +129,7 @@ export async function reschedule(appointment: Appointment, choice: SlotChoice): 
   const { orderId, policy } = appointment;
   const { bookingTimeout } = policy;
   const { appointmentId } = open;
-  const call = present({ orderId, appointmentId, slotId, notes, bookingTimeout });
+  const call = omitNullish({ orderId, appointmentId, slotId, notes, bookingTimeout });
   const summary = `move to ${start}`;
   return arrange(appointment, { ...actorOf(choice), done: `moved to ${start}` }, () =>
     activities.rescheduleAppointment.executeWithOptions({ ...booking(bookingTimeout), summary }, [call]),
@@ -252,7 +252,7 @@ async function cancelAtService(
   const before = appointment.cancelledId;
   // Its webhook may be faster than the answer, and is not news then.
   appointment.cancelledId = appointmentId;
-  const call = present({ orderId, appointmentId, reasonId, notes, type: isWalkIn(open) ? type : undefined });
+  const call = omitNullish({ orderId, appointmentId, reasonId, notes, type: isWalkIn(open) ? type : undefined });
   try {
     const summary = 'cancel the appointment';
     const answer = await activities.cancelAppointment.executeWithOptions({ summary }, [call]);

@@ -22,7 +22,7 @@ import { isoOf } from '../entity/spans.js';
 import { currentPhase, siteCodeOf, stands, type Appointment } from './appointment.js';
 import { waitingUntil } from './deadlines.js';
 import { firstVersion } from '../entity/versions.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /** The answer of `state` and most updates. */
 export function stateOf(appointment: Appointment): AppointmentState {
@@ -30,10 +30,10 @@ export function stateOf(appointment: Appointment): AppointmentState {
   const phase = currentPhase(appointment);
   return {
     orderId,
-    ...present({ userId, outcome: ending }),
+    ...omitNullish({ userId, outcome: ending }),
     phase,
     ...shownOf(appointment),
-    waiting: present({ for: waitedFor[phase] ?? 'nothing', until: isoOf(waitingUntil(appointment)) }),
+    waiting: omitNullish({ for: waitedFor[phase] ?? 'nothing', until: isoOf(waitingUntil(appointment)) }),
     attention: shownAttention(appointment.attention.filter(({ reason }) => stands(appointment, reason))),
     timeline: appointment.journal,
     // Why no appointment can be arranged for the order any more.
@@ -51,7 +51,7 @@ export function resultOf(appointment: Appointment): AppointmentResult {
     announced,
     attention,
     ...(Object.keys(raised).length > 0 && { raised }),
-    ...present({ doubtUntil: isoOf(doubtUntil) }),
+    ...omitNullish({ doubtUntil: isoOf(doubtUntil) }),
   };
 }
 
@@ -74,7 +74,7 @@ function shownOf(appointment: Appointment): { appointment?: AppointmentShown } {
     appointment: {
       appointmentId,
       status,
-      ...present({ type, startAt, endAt, timezone, provider, canReschedule, externalId, siteCode }),
+      ...omitNullish({ type, startAt, endAt, timezone, provider, canReschedule, externalId, siteCode }),
       ...refundOf(appointment, known),
     },
   };
@@ -87,7 +87,7 @@ function refundOf(
 ): Pick<AppointmentShown, 'refundable' | 'refundableUntil'> {
   if (refund?.appointmentId === known.appointmentId && !isOpen(known)) return { refundable: refund.refundable };
   const until = isOpen(known) ? refundableUntil(known) : undefined;
-  return present({ refundableUntil: isoOf(until) });
+  return omitNullish({ refundableUntil: isoOf(until) });
 }
 
 const waitedFor: Partial<Readonly<Record<AppointmentPhase, string>>> = {

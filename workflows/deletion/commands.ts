@@ -10,7 +10,7 @@ import { isGraceOver, readableAt } from './deadlines.js';
 import { findEarlierEnd } from './running-work.js';
 import { show, stateOf } from './view.js';
 import type { DeletionRun } from './deletion.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /** The conditions for accepting an undo at all; a refusal here leaves no trace in the history. */
 export function validateUndo(run: DeletionRun, given: OfActor | undefined): void {
@@ -85,7 +85,7 @@ async function undoAtService(run: DeletionRun): Promise<'undone' | 'present'> {
     endAsBefore(run);
     throw graceEnded();
   }
-  const deleted = present({ userId, clientUserId, readableAt: scheduledAt && readableAt(run) });
+  const deleted = omitNullish({ userId, clientUserId, readableAt: scheduledAt && readableAt(run) });
   try {
     return await activities.undoDeletion.executeWithOptions({ summary: 'undo the deletion' }, [deleted]);
   } catch (error) {

@@ -17,7 +17,7 @@ import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';
 import { firstVersion } from '../entity/versions.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 import type { ApplicationFailure, CancellationScope } from '@temporalio/workflow';
 import type { EntityRun } from '../entity/loop.js';
 
@@ -61,7 +61,7 @@ export function openDeletion(input: DeleteUserInput, now: number): Deletion {
   return {
     version: firstVersion,
     userId,
-    ...present({ clientUserId, requestedBy: by }),
+    ...omitNullish({ clientUserId, requestedBy: by }),
     ...openPolicy('deletion', policy),
     requestedAt: iso(now),
     phase: 'requested',

@@ -8,7 +8,7 @@ import { isGraceOver, readableAt, reminderDueAt, undoReadableAt } from './deadli
 import { retry, standingNow, userNow } from './retrying.js';
 import type { DeletionRun } from './deletion.js';
 import { show, stateOf } from './view.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /* The end of the grace period: `deadlines.ts` says when it is, `announcements.ts` and `view.ts` announce and show that, and here it is decided. */
 
@@ -57,7 +57,7 @@ async function isRestored(run: DeletionRun): Promise<boolean> {
 /** Before the product is notified: the notification of a final deletion covers the health data as well. */
 async function eraseHealthData(run: DeletionRun): Promise<'erased' | 'present'> {
   const { userId, clientUserId } = run.deletion;
-  const deleted = present({ userId, clientUserId });
+  const deleted = omitNullish({ userId, clientUserId });
   const erased = await retry(run, 'erasure_delayed', 'answer', (options) =>
     activities.eraseHealthData.executeWithOptions({ ...options, summary: 'erase the health data' }, [deleted]),
   );

@@ -5,7 +5,7 @@ import { code, historyTable, moment, plain, sentence, showToOperators, words } f
 import { isoOf } from '../entity/spans.js';
 import { graceEndOf } from './deadlines.js';
 import type { Deletion } from './deletion.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 export function stateOf(deletion: Deletion): DeletionState {
   const { userId, phase, requestedAt, scheduledAt, scheduledBefore, work = [], attention } = deletion;
@@ -14,8 +14,8 @@ export function stateOf(deletion: Deletion): DeletionState {
     userId,
     phase: outcome ?? phase,
     requestedAt,
-    ...present({ requestedBy, connections, undo, histories, receipt, outcome, failure, endedAt }),
-    ...present({ scheduledAt: isoOf(scheduledAt), graceUntil: isoOf(graceEndOf(deletion)) }),
+    ...omitNullish({ requestedBy, connections, undo, histories, receipt, outcome, failure, endedAt }),
+    ...omitNullish({ scheduledAt: isoOf(scheduledAt), graceUntil: isoOf(graceEndOf(deletion)) }),
     scheduledBefore,
     work,
     attention: shownAttention(attention),

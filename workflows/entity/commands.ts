@@ -13,7 +13,7 @@ import type { FailureDetails } from '../../protocol/failure-details.js';
 import { isReference, referencePattern, actorRule, isActor, type OfActor } from '../../protocol/ids.js';
 import { day } from './spans.js';
 import { afterMessages } from './steps.js';
-import { isObject } from '../../protocol/canonical-json.js';
+import { isObject } from '../../protocol/json-object.js';
 
 /** A command that waits for its turn, and what came of it. */
 interface Asked {

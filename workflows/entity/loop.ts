@@ -13,7 +13,7 @@ import { deliveryOf, type AttentionVerbs } from './attention.js';
 import { CommandQueue } from './commands.js';
 import { deliverAtLast, deliverBeforeEnd, keepDelivering, type Outbox } from './outbox.js';
 import { afterMessages, isStepRecorded } from './steps.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /** One run of a long-running workflow: the commands that wait for its main loop, and all that wakes it. */
 export interface EntityRun extends Wakeable {
@@ -197,7 +197,7 @@ export function isNewRunSuggested(): boolean {
 
 /** Ends this run and begins the next one, on the current release. Never returns. */
 export async function continueInNewRun(input: object, workflowType?: string): Promise<never> {
-  const options = { initialVersioningBehavior: 'AUTO_UPGRADE', ...present({ workflowType }) } as const;
+  const options = { initialVersioningBehavior: 'AUTO_UPGRADE', ...omitNullish({ workflowType }) } as const;
   return makeContinueAsNewFunc<(input: object) => Promise<unknown>>(options)(input);
 }
 

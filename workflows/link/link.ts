@@ -24,7 +24,7 @@ import type { ProviderMfa, LinkReport } from '../../protocol/link/link-report.js
 import type { ResolvedLinkPolicy } from '../../protocol/link/policy.js';
 import { anyProvider, sourceSlugOf } from '../../protocol/link/provider-source.js';
 import { carriedOn, firstVersion } from '../entity/versions.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /**
  * Everything a link knows, and how each thing that happens changes it. Plain JSON without a clock: it goes through
@@ -123,7 +123,7 @@ function begun(options: LinkOptions, now: number): Omit<Link, 'userId' | 'provid
 
 /** The options of the service's page, and nothing else. */
 export function pageOf({ redirectUrl, filterOnProviders, onError, onClose }: LinkPage): LinkPage {
-  return present({ redirectUrl, filterOnProviders, onError, onClose });
+  return omitNullish({ redirectUrl, filterOnProviders, onError, onClose });
 }
 
 /** The source that the connection must be of; undefined if the user chooses the provider. */
@@ -341,7 +341,7 @@ export function end(link: Link, outcome: LinkOutcome, now: number, actor?: OfAct
   announce(link, {
     ...head(link, 'ended', now),
     type: 'ended',
-    data: present({ outcome, chosenProvider, errorType, waitedFor }),
+    data: omitNullish({ outcome, chosenProvider, errorType, waitedFor }),
   });
 }
 

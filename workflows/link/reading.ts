@@ -3,7 +3,7 @@ import { activities } from '../activity-options.js';
 import { timeOf } from '../entity/loop-timer.js';
 import { refusalOf } from '../entity/commands.js';
 import { type Link, sourceSlug, recordConnection, recordNoAnswer } from './link.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /** The facts that distinguish the link's own connection from an older one. */
 export function connectionQueryOf(link: Link): ConnectionQuery {
@@ -11,7 +11,7 @@ export function connectionQueryOf(link: Link): ConnectionQuery {
   const slug = sourceSlug(link);
   const oneOf = slug === undefined ? filterOnProviders : undefined;
   const since = startedAt - policy.clockTolerance;
-  return present({ userId, sourceSlug: slug, oneOf, except: connectionsBefore, since });
+  return omitNullish({ userId, sourceSlug: slug, oneOf, except: connectionsBefore, since });
 }
 
 /** Reads the user at the service: only what it shows there makes a link connected. */

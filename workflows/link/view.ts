@@ -5,7 +5,7 @@ import { code, historyTable, plain, sentence, showToOperators, waitingLine, word
 import { iso, isoOf } from '../entity/spans.js';
 import { waitingUntil } from './deadlines.js';
 import type { Link } from './link.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /** The answer of `state` and most updates. The token, its URL and codes are not in it. */
 export function stateOf(link: Link): LinkState {
@@ -15,7 +15,15 @@ export function stateOf(link: Link): LinkState {
     provider,
     phase,
     startedAt: iso(link.startedAt),
-    ...present({ until: isoOf(waitingUntil(link)), chosenProvider, mfa, errorType, consequence, outcome, waitedFor }),
+    ...omitNullish({
+      until: isoOf(waitingUntil(link)),
+      chosenProvider,
+      mfa,
+      errorType,
+      consequence,
+      outcome,
+      waitedFor,
+    }),
     codeAttemptsLeft: policy.maxCodeAttempts - link.wrongCodes,
     passwordAttemptsLeft: policy.maxPasswordAttempts - link.failedLogins,
     attention: shownAttention(link.attention),
@@ -29,7 +37,7 @@ export function codeAnswerOf(link: Link): CodeAnswer {
   return {
     outcome: codeOutcomeOf(link),
     attemptsLeft: state.codeAttemptsLeft,
-    ...present({ errorType: link.errorType }),
+    ...omitNullish({ errorType: link.errorType }),
     state,
   };
 }
@@ -47,7 +55,7 @@ function codeOutcomeOf({ phase, errorType, consequence, token, claim }: Link): C
 
 export function resultOf(link: Link): LinkResult {
   const { outcome = 'failed', connectedAt } = link;
-  return { ...stateOf(link), ...present({ outcome, connectedAt }) };
+  return { ...stateOf(link), ...omitNullish({ outcome, connectedAt }) };
 }
 
 /** The case file that the Web UI shows, in Markdown: where the link is, what it waits for, and what happened. */

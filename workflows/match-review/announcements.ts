@@ -11,7 +11,7 @@ import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueueOnce, notificationOf } from '../entity/outbox.js';
 import { iso } from '../entity/spans.js';
 import type { Review } from './review.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 export function enqueue(review: Review, notification: MatchReviewNotification): void {
   const { rawResultId } = review;
@@ -21,7 +21,7 @@ export function enqueue(review: Review, notification: MatchReviewNotification): 
 
 export function headOf(review: Review, key: string, type: string, now: number): MatchReviewNotificationHead {
   const { rawResultId, userId } = review;
-  return present({ id: `${rawResultId}/${key}/${type}`, at: iso(now), rawResultId, userId });
+  return omitNullish({ id: `${rawResultId}/${key}/${type}`, at: iso(now), rawResultId, userId });
 }
 
 /** Announces for whom the review waits now. It may come back to a person: that is another question. */
@@ -36,7 +36,7 @@ export function announceNews(review: Review, now: number): void {
     const head = headOf(review, key, 'phase_changed', now);
     return enqueue(review, { ...head, type: 'phase_changed', data: { phase: stage.phase, status } });
   }
-  const data = present({ decisionCode, interpretation, resultStatus, allowedActions });
+  const data = omitNullish({ decisionCode, interpretation, resultStatus, allowedActions });
   enqueue(review, { ...headOf(review, key, 'review_needed', now), type: 'review_needed', data });
 }
 
@@ -44,7 +44,7 @@ export function announceNews(review: Review, now: number): void {
 export function announceEnd(review: Review, now: number): void {
   const { ending, resolvedOrderId, resolvedUserId } = review;
   if (ending === undefined) return;
-  const data = present({ outcome: ending, resolvedOrderId, resolvedUserId });
+  const data = omitNullish({ outcome: ending, resolvedOrderId, resolvedUserId });
   review.endKey ??= keyOfEnd(review, ending);
   enqueue(review, { ...headOf(review, review.endKey, 'ended', now), type: 'ended', data });
 }

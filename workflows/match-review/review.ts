@@ -1,6 +1,7 @@
 import type { RaisedAttention } from '../../protocol/attention.js';
 import type { EarlierRun } from '../../protocol/signal-or-start.js';
-import { canonicalJson, present } from '../../protocol/canonical-json.js';
+import { canonicalJson } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 import { openPhaseOf, outcomeOf, rankOf, type OpenPhase } from '../../protocol/match-review/lifecycle.js';
 import type {
   MatchReviewAttentionReason,
@@ -239,7 +240,7 @@ export function mayContradict(review: Review): boolean {
 export function rememberEnd(review: Review, outcome: MatchReviewOutcome | undefined, resolved: Resolved): void {
   if (outcome === undefined || outcome === 'abandoned') return;
   const { resolvedOrderId, resolvedUserId } = resolved;
-  review.before = present({ outcome, resolvedOrderId, resolvedUserId });
+  review.before = omitNullish({ outcome, resolvedOrderId, resolvedUserId });
 }
 
 /** Follows a review that has ended again, as the next run would: it is read first, and nothing is announced before. */

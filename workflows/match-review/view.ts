@@ -6,7 +6,7 @@ import { isoOf } from '../entity/spans.js';
 import { waitingUntil } from './deadlines.js';
 import { currentPhase, stands, type Review } from './review.js';
 import { firstVersion } from '../entity/versions.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /** The answer of `state` and the updates. */
 export function stateOf(review: Review): MatchReviewState {
@@ -16,11 +16,11 @@ export function stateOf(review: Review): MatchReviewState {
   return {
     rawResultId,
     phase,
-    ...present({ userId, status, decisionCode, interpretation, resultStatus, labSlug }),
-    ...present({ decision, resolvedOrderId, resolvedUserId, outcome: ending }),
+    ...omitNullish({ userId, status, decisionCode, interpretation, resultStatus, labSlug }),
+    ...omitNullish({ decision, resolvedOrderId, resolvedUserId, outcome: ending }),
     subReasonCodes: known?.subReasonCodes ?? [],
     allowedActions: ending === undefined ? (known?.allowedActions ?? []) : [],
-    waiting: present({ for: waitedFor[phase] ?? 'nothing', until: isoOf(waitingUntil(review)) }),
+    waiting: omitNullish({ for: waitedFor[phase] ?? 'nothing', until: isoOf(waitingUntil(review)) }),
     attention: shownAttention(review.attention.filter(({ reason }) => stands(review, reason))),
     timeline: review.journal,
   };

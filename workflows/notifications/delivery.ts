@@ -26,7 +26,7 @@ import {
   isAlarmReminder,
   type Notification,
 } from '../../protocol/notifications/delivery.js';
-import { isObject } from '../../protocol/canonical-json.js';
+import { isObject } from '../../protocol/json-object.js';
 
 /** The undelivered notifications of one workflow; plain JSON, goes through continue-as-new as it is. */
 interface Delivery {

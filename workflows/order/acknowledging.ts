@@ -16,7 +16,7 @@ import type { Chain } from './chain.js';
 import { alarmOf, alarmsOf, dropReminders, findCriticalResult } from './critical-results.js';
 import { awaitIdentity, requireNoOtherRoot, type KitOrderRun } from './run.js';
 import { stateOf } from './view.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /* A person's acknowledgement of a critical result. */
 
@@ -105,7 +105,7 @@ export function acknowledge(chain: Chain, command: AcknowledgeCriticalResultComm
   const { orderId, by, outcome, note: text } = command;
   const result = findCriticalResult(chain, orderId);
   if (!result || isRepeated(result, command)) return;
-  const acknowledgement = present({ alarm: alarmOf(result), by, outcome, at: iso(now), note: text });
+  const acknowledgement = omitNullish({ alarm: alarmOf(result), by, outcome, at: iso(now), note: text });
   result.acknowledgements = [...result.acknowledgements, acknowledgement].slice(-mostAcknowledgements);
   result.isOpen = false;
   // The note stays out: case files are read by more people than it is meant for.

@@ -16,7 +16,7 @@ import {
   currentOrder,
 } from './chain.js';
 import type { KitOrderRun } from './run.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 export function enqueue(chain: Chain, notification: OrderNotification): void {
   const { type, orderId, rootOrderId, userId } = notification;
@@ -27,7 +27,7 @@ export function enqueue(chain: Chain, notification: OrderNotification): void {
 
 export function headOf(chain: Chain, { orderId, latest }: ChainOrder, id: string, at: string): NotificationHead {
   const { rootOrderId, reference } = chain;
-  return present({ id, at, orderId, rootOrderId, reference, userId: latest.userId });
+  return omitNullish({ id, at, orderId, rootOrderId, reference, userId: latest.userId });
 }
 
 /** Announces what is new in any order of the chain: its results, corrections, cancellation, and the phase it is in. */
@@ -92,7 +92,7 @@ export function markAnnounced(chain: Chain, order: ChainOrder): void {
     orderId: order.orderId,
     eventId: lastEventId(order),
     phase: order.standing.phase,
-    ...present({ problem, detail, interpretation }),
+    ...omitNullish({ problem, detail, interpretation }),
     ...(order.standing.endedByStatus && { byStatus: true }),
   };
   chain.announced = [...chain.announced.filter(({ orderId }) => orderId !== order.orderId), announced];
@@ -162,7 +162,7 @@ function announcePhase(chain: Chain, order: ChainOrder, before: Announced | unde
   enqueue(chain, {
     ...headOf(chain, order, `${order.orderId}/${lastChange.id}/phase_changed`, lastChange.at),
     type: 'phase_changed',
-    data: present({ phase, status: lastChange.status, detail: lastChange.detail, problem: problem?.status }),
+    data: omitNullish({ phase, status: lastChange.status, detail: lastChange.detail, problem: problem?.status }),
   });
 }
 

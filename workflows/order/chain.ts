@@ -19,7 +19,7 @@ import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
 import { observe, restoredOrders, type OrderRecord, type Orders } from './snapshots.js';
 import { carriedOn, firstVersion } from '../entity/versions.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /**
  * Everything a `kitOrder` run knows: what was reported (`orders`, the converging fold) and what was decided on it. It
@@ -225,7 +225,7 @@ export function lastEventId({ standing }: ChainOrder): number {
 }
 
 export function standingAt(order: ChainOrder): DecidedOn {
-  return present({ eventId: lastEventId(order), status: order.latest.status });
+  return omitNullish({ eventId: lastEventId(order), status: order.latest.status });
 }
 
 /** Set once nothing is left to wait for. */

@@ -9,7 +9,7 @@ import { currentOrder, findOrder, type Chain, type ChainOrder } from './chain.js
 import type { KitOrderRun } from './run.js';
 import type { OrderRecord } from './snapshots.js';
 import { iso } from '../entity/spans.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /*
  * Results that somebody must act on at once. A report of the service's own is one, and so is an order with a critical
@@ -37,7 +37,7 @@ export function raiseCriticalResults({ chain, forwardsTo }: KitOrderRun, now: nu
   const reports = chain.criticalReports;
   chain.criticalReports = [];
   for (const { orderId, status, interpretation, updatedAt } of reports) {
-    const own = present({ status, interpretation, updatedAt });
+    const own = omitNullish({ status, interpretation, updatedAt });
     alarmIfNews(chain, { ...newsOf(chain, orderId), ...own, isReport: true }, now);
   }
   // Of the records alone: the standing of an order costs time, and in a burst of reports nobody asks for it.
@@ -53,7 +53,7 @@ export function openReports({ criticalReports, criticalResults }: Chain): Critic
   const open = criticalResults.filter(({ isOpen }) => isOpen);
   return [
     ...open.map(({ orderId, status, interpretation, updatedAt }) =>
-      present({ orderId, status, interpretation, updatedAt }),
+      omitNullish({ orderId, status, interpretation, updatedAt }),
     ),
     ...criticalReports.map(({ order: _order, ...report }) => report),
   ];
@@ -171,7 +171,7 @@ function alarmIfNews(chain: Chain, { isChange = false, isReport = false, ...news
   chain.criticalResults = [...chain.criticalResults.filter(({ orderId }) => orderId !== news.orderId), result];
   const { status, updatedAt = iso(now) } = news;
   const head = headOf(chain, orderOf(chain, news.orderId), alarmOf(result), updatedAt);
-  const data = present({ status, interpretation: result.interpretation });
+  const data = omitNullish({ status, interpretation: result.interpretation });
   enqueue(chain, { ...head, orderId: news.orderId, type: 'critical_result', data });
   if (!asked) raise(chain, { key: keyOf(result), reason: 'critical_result', orderId: news.orderId }, now);
 }
@@ -227,7 +227,7 @@ function newsOf(chain: Chain, orderId: string): News {
   const order = findOrder(chain, orderId);
   const correctedBy = order?.events.findLast(({ status }) => readStatus(status).low === 'corrected')?.id;
   const status = order?.standing.phase === 'completed' ? 'final' : 'partial';
-  return present({ orderId, status, correctedBy });
+  return omitNullish({ orderId, status, correctedBy });
 }
 
 function orderOf(chain: Chain, orderId: string): ChainOrder {

@@ -5,7 +5,8 @@ import { setPolicy } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';
 import { log } from '@temporalio/workflow';
 import type { CriticalResultReported, OrderPlaced, ReplacementPlaced } from '../../protocol/order/messages.js';
-import { canonicalJson, isObject, present } from '../../protocol/canonical-json.js';
+import { canonicalJson } from '../../protocol/canonical-json.js';
+import { isObject, omitNullish } from '../../protocol/json-object.js';
 import { isAhead, notAhead } from '../../protocol/time.js';
 import { isReference, isActor } from '../../protocol/ids.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
@@ -56,7 +57,7 @@ export function receiveCriticalReport(run: KitOrderRun, reported: unknown): void
   }
   const { chain } = run;
   const { orderId, userId, sampleId, order } = report;
-  const stub = present({ orderId, events: [], userId, sampleId });
+  const stub = omitNullish({ orderId, events: [], userId, sampleId });
   if (order || !isKnownForeign(chain, orderId)) receiveSnapshot(run, order ?? stub);
   if (isKnownForeign(chain, orderId) && !hasComeBack(chain, report)) {
     chain.foreignReports = [...(chain.foreignReports ?? []), report];
@@ -97,7 +98,7 @@ function withoutFuture(chain: Chain, snapshot: OrderSnapshot, now: number): Orde
       ...event,
       at: notAhead(event.at, now, known?.events.find(({ id }) => id === event.id)?.at),
     })),
-    ...present({
+    ...omitNullish({
       createdAt: createdAt && notAhead(createdAt, now, before?.createdAt),
       updatedAt: updatedAt && notAhead(updatedAt, now, before?.updatedAt),
     }),

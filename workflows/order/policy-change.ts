@@ -5,7 +5,8 @@ import type { OfActor } from '../../protocol/ids.js';
 import type { OrderPolicy, ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { PolicyInvalid } from '../../protocol/policy/resolution.js';
-import { canonicalJson, isObject, present } from '../../protocol/canonical-json.js';
+import { canonicalJson } from '../../protocol/canonical-json.js';
+import { isObject, omitNullish } from '../../protocol/json-object.js';
 import type { Moment } from '../entity/loop-timer.js';
 import { actorOf, commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { noteDecided } from '../entity/journal.js';
@@ -147,6 +148,6 @@ function movesBetween(before: readonly Moment[], after: readonly Moment[]): Move
   return [...names].flatMap((name) => {
     const [was, willBe] = [timeIn(before, name), timeIn(after, name)];
     if (was === willBe) return [];
-    return [present({ name, before: isoOf(was), after: isoOf(willBe) })];
+    return [omitNullish({ name, before: isoOf(was), after: isoOf(willBe) })];
   });
 }

@@ -23,7 +23,7 @@ import { shipsKit } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
 import { isRedrawOf } from './redraws.js';
 import type { KitOrderRun } from './run.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /*
  * How the new kit is ordered for one that failed or is stuck, once, whether the policy (`decisions.ts`) or a person (`commands.ts`)
@@ -125,7 +125,7 @@ async function place(
     triedBefore: reservation.triedAt !== undefined,
     creationTimeout: policy.creationTimeout,
     creationSettling: policy.creationSettling,
-    ...present({ labTestId, labAccountId }),
+    ...omitNullish({ labTestId, labAccountId }),
   };
   delete reservation.stopReason;
   const rest = (reservation.triedAt ?? 0) + policy.creationSettling - Date.now();
@@ -167,7 +167,7 @@ function withdraw(chain: Chain, reservation: Replacement): void {
 /** If passthrough is not echoed, nothing in the new order's webhooks leads to this chain. */
 async function leadToChain({ rootOrderId, reference }: Chain, snapshot: OrderSnapshot): Promise<void> {
   if (readPassthrough(snapshot.passthrough)?.root === rootOrderId) return;
-  const placed = present({ rootOrderId, snapshot, reference });
+  const placed = omitNullish({ rootOrderId, snapshot, reference });
   await activities.joinChain.executeWithOptions({ summary: `${snapshot.orderId.slice(0, 8)} joins the chain` }, [
     placed,
   ]);

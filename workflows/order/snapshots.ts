@@ -1,4 +1,5 @@
-import { canonicalJson, compareText, isObject, present } from '../../protocol/canonical-json.js';
+import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
+import { isObject, omitNullish } from '../../protocol/json-object.js';
 import { canonicalId, isAddressable } from '../../protocol/ids.js';
 import { boundedEvents, isCritical, isEnd, listedOnce, listedWhole } from '../../protocol/order/lifecycle.js';
 import type { CriticalResultReported } from '../../protocol/order/messages.js';
@@ -135,7 +136,7 @@ export function readSnapshot(value: unknown): OrderSnapshot | undefined {
     ...timesOf(value, ['createdAt', 'updatedAt']),
     orderId: canonicalId(value['orderId']),
     events,
-    ...present({ resultsBy, activateBy, transaction, shipment }),
+    ...omitNullish({ resultsBy, activateBy, transaction, shipment }),
   };
 }
 
@@ -150,7 +151,7 @@ export function readCriticalReport(value: unknown): CriticalResultReported | und
     orderId: canonicalId(value['orderId']),
     // It stands in the ids of notifications.
     ...(isAddressable(status) && { status: status.toLowerCase() }),
-    ...present({ order }),
+    ...omitNullish({ order }),
   };
 }
 

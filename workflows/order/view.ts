@@ -1,5 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
-import { compareText, present } from '../../protocol/canonical-json.js';
+import { compareText } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 import { meaningOf, readStatus } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type {
@@ -67,7 +68,7 @@ export function stateOf(chain: Chain): OrderState {
   return {
     rootOrderId: chain.rootOrderId,
     orderId: current.orderId,
-    ...present({ reference: chain.reference, userId, sampleId, interpretation, criticalResult, shipment, outcome }),
+    ...omitNullish({ reference: chain.reference, userId, sampleId, interpretation, criticalResult, shipment, outcome }),
     phase: standing.phase,
     status: statusOf(current),
     registered: standing.registered,
@@ -88,7 +89,7 @@ export function resultOf(chain: Chain): KitOrderResult {
     version: firstVersion,
     ...stateOf(chain),
     ...{ outcome, policy, replacements, answers, attention, raised, criticalResults },
-    ...present({ labTestId, labAccountId, madeElsewhere }),
+    ...omitNullish({ labTestId, labAccountId, madeElsewhere }),
     ...(reminded.length > 0 && { reminded }),
   };
 }
@@ -104,7 +105,7 @@ function linksOf(chain: Chain): ChainLink[] {
       origin: originOf(chain, order),
       phase: order.standing.phase,
       status: statusOf(order),
-      ...present({ interpretation: order.latest.interpretation, sampleId, replaces, replacedBy }),
+      ...omitNullish({ interpretation: order.latest.interpretation, sampleId, replaces, replacedBy }),
     };
   });
 }

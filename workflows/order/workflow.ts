@@ -23,7 +23,7 @@ import { readUnfinishedOrders, readUnreadOrders } from './reading.js';
 import { unfinishedOrders } from './redraws.js';
 import { openRun, type KitOrderRun } from './run.js';
 import { carriedOrders } from './snapshots.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /**
  * Follows one chain of orders (the first, its redraws, its replacements) to the end. Started by signal-with-start: by
@@ -105,7 +105,7 @@ function listen(run: KitOrderRun): void {
   setHandler(messages.criticalResultReportedSignal, (report) => receiveCriticalReport(run, report), {
     description: 'The lab service reported a critical result.',
   });
-  setHandler(messages.stateQuery, () => ({ ...stateOf(run.chain), ...present({ forwardsTo: run.forwardsTo }) }), {
+  setHandler(messages.stateQuery, () => ({ ...stateOf(run.chain), ...omitNullish({ forwardsTo: run.forwardsTo }) }), {
     description: 'Where the order stands, what it waits for, its chain and timeline.',
   });
   setHandler(messages.policyPreviewQuery, (changes) => previewPolicy(run, changes, Date.now()), {

@@ -10,7 +10,7 @@ import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueue as enqueueIn, notificationOf } from '../entity/outbox.js';
 import { iso } from '../entity/spans.js';
 import { currentJob, currentPhase, type Job } from './job.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 function enqueue(job: Job, notification: ReportNotification): void {
   enqueueIn(job, notificationOf({ area: 'report', source: parsingJobId(job.jobId), subject: job.jobId }, notification));
@@ -18,7 +18,7 @@ function enqueue(job: Job, notification: ReportNotification): void {
 
 function headOf(job: Job, key: string, type: string, now: number): ReportNotificationHead {
   const { jobId, reference, userId } = job;
-  return present({ id: `${jobId}/${key}/${type}`, at: iso(now), jobId, reference, userId });
+  return omitNullish({ id: `${jobId}/${key}/${type}`, at: iso(now), jobId, reference, userId });
 }
 
 /**
@@ -40,7 +40,7 @@ export function announceNews(job: Job, now: number): void {
   const head = headOf(job, key, type, now);
   if (job.announced.includes(head.id)) return;
   job.announced.push(head.id);
-  const superseding = present({ supersededBy: job.supersededBy });
+  const superseding = omitNullish({ supersededBy: job.supersededBy });
   switch (type) {
     case 'phase_changed':
       return enqueue(job, { ...head, type, data: { phase, status } });
@@ -77,7 +77,7 @@ export function announceEnd(job: Job, now: number): void {
   const times = job.announced.filter((id) => id.startsWith(`${job.jobId}/${ending}`) && id.endsWith('/ended')).length;
   const head = headOf(job, times === 0 ? ending : `${ending}.${times + 1}`, 'ended', now);
   job.announced.push(head.id);
-  const data = present({ outcome: ending, supersededBy });
+  const data = omitNullish({ outcome: ending, supersededBy });
   enqueue(job, { ...head, type: 'ended', data });
 }
 

@@ -11,7 +11,7 @@ import { firstReportWait, second } from '../entity/spans.js';
 import { hasEndedByItself, type Job, type ReportRun } from './job.js';
 import { knownOf } from './reports.js';
 import { carriedOn } from '../entity/versions.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /**
  * How long a run that a webhook started waits for a hand-over before it asks whose job it is: the upload's answer is on
@@ -68,7 +68,7 @@ async function readWholeJob(run: ReportRun, { tooSoon = false } = {}): Promise<v
   const { job } = run;
   const since = workflowInfo().startTime.toISOString();
   const reported = job.reported;
-  const question = present({ jobId: job.jobId, since, userId: job.userId });
+  const question = omitNullish({ jobId: job.jobId, since, userId: job.userId });
   const reading = await activities.identifyJob.executeWithOptions({ summary: 'whose job is this' }, [
     question,
     run.earlierRun,
@@ -82,7 +82,7 @@ async function readWholeJob(run: ReportRun, { tooSoon = false } = {}): Promise<v
     Object.assign(
       job,
       { ending: previous.outcome, endAnnounced: true },
-      present({ supersededBy: previous.supersededBy }),
+      omitNullish({ supersededBy: previous.supersededBy }),
     );
   } else if (gone) recordAbsence(job);
   else if (unsure) recordUnsureAbsence(job, Date.now());

@@ -36,7 +36,7 @@ import { byActor, setAbsentSearchAttributes } from '../entity/operators.js';
 import { openPolicy, settlePolicy, type Governed } from '../entity/policy.js';
 import { doubled, hour, minute, second, iso } from '../entity/spans.js';
 import { carriedOn, firstVersion } from '../entity/versions.js';
-import { present } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /** The state of a submission beside its input; it goes through continue-as-new. */
 interface Submission extends Governed<ResolvedReportPolicy> {
@@ -148,7 +148,7 @@ function begin(input: Partial<SubmitReportInput> | undefined): Submission {
   if (needsHumanReview != null && typeof needsHumanReview !== 'boolean') {
     throw refuse('InvalidCommand', 'needsHumanReview must be true or false');
   }
-  const checked = present({ reference, userId: canonicalId(userId), file, needsHumanReview });
+  const checked = omitNullish({ reference, userId: canonicalId(userId), file, needsHumanReview });
   const { lostUploads, failures, since, looksBack } =
     carried == null
       ? { lostUploads: [], failures: 0, since: Date.now(), looksBack: true }

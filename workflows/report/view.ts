@@ -1,4 +1,5 @@
-import { compareText, present } from '../../protocol/canonical-json.js';
+import { compareText } from '../../protocol/canonical-json.js';
+import { omitNullish } from '../../protocol/json-object.js';
 import {
   failureOf,
   type ParsingJobResult,
@@ -30,7 +31,7 @@ export function stateOf(job: Job): ReportState {
   const outcome = outcomeOf(job);
   return {
     jobId,
-    ...present({ reference, userId, needsHumanReview, isReviewed, counts, supersededBy, outcome }),
+    ...omitNullish({ reference, userId, needsHumanReview, isReviewed, counts, supersededBy, outcome }),
     phase: currentPhase(job),
     status,
     ...(status === 'failed' && { failure: failureOf(failureReason) }),

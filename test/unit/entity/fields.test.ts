@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isObject } from '../../../protocol/canonical-json.js';
+import { isObject } from '../../../service/json-object.js';
 import { readDate, readTime, textsOf, timesOf } from '../../../workflows/entity/fields.js';
 
 test.each<[unknown, string | undefined]>([

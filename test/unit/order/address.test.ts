@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot, TransactionOrder } from '../../../service/order/snapshot.js';
-import { present } from '../../../protocol/canonical-json.js';
+import { omitNullish } from '../../../service/json-object.js';
 import { isAddressable, kitOrderId, placeKitOrderId, referencePattern } from '../../../protocol/ids.js';
 import { readPassthrough, rootOf, writePassthrough } from '../../../protocol/order/root-order.js';
 import { daysAfterStart, transactionOf } from './histories.js';
@@ -20,7 +20,7 @@ function listedAs(text: string): TransactionOrder {
     parentId,
     day,
   } = /^(?<id>[^ ,]+)( (?<origin>\w+))?(, parent (?<parentId>[^ ,]+))?(, day (?<day>\d))?$/.exec(text)?.groups ?? {};
-  return { id, ...present({ origin, parentId, createdAt: day && daysAfterStart(Number(day)) }) };
+  return { id, ...omitNullish({ origin, parentId, createdAt: day && daysAfterStart(Number(day)) }) };
 }
 const listing = (...orders: string[]) => transactionOf(...orders.map(listedAs));
 /** An order that says so of itself, in a transaction that says so of all. */

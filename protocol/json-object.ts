@@ -1,0 +1,2 @@
+/* For workflows, which may not import service/. */
+export { isObject, omitNullish } from '../service/json-object.js';
