@@ -38,6 +38,21 @@ function eachStep(statuses: readonly string[], more: Partial<OrderSnapshot> = {}
   return statuses.map((_, index) => kitOf('order-1', statuses.slice(0, index + 1), more));
 }
 
+/** A sample that is blocked at the lab, reported so often and with these reasons; the first of them is event 10. */
+const blocked = (...details: (string | undefined)[]): OrderSnapshot => {
+  const path = pathTo('delivered_to_lab');
+  const events = eventsOf(...path, ...details.map(() => 'lab_processing_blocked')).map((event, index) => {
+    const detail = details[index - path.length];
+    return detail === undefined ? event : { ...event, detail };
+  });
+  return { orderId: 'order-1', events };
+};
+
+const shipped = ['ordered', 'transit_customer'];
+/** The order's own status alone reports its end. */
+const byStatus = (status: string, more: Partial<OrderSnapshot> = {}) =>
+  kitOf('order-1', shipped, { status, updatedAt: daysAfterStart(5), ...more });
+
 describe('the product is notified of', () => {
   test('everything with the ids and times of the service’s own events, which are not dense', () => {
     const events = [
@@ -50,11 +65,6 @@ describe('the product is notified of', () => {
     ]);
   });
 
-  test('a result and its correction, if both come at once', () => {
-    const chain = announce([kitOf('order-1', [...happyPath, 'corrected'])]);
-    expect(announced(chain)).toEqual(['order-1/10/result', 'order-1/11/correction', 'order-1/10/phase_changed']);
-  });
-
   test('a result and its correction, if the event of the result never came, or comes later', () => {
     const skipped = kitOf('order-1', pathTo('delivered_to_lab'));
     const corrected = { id: 11, at: daysAfterStart(12), status: 'completed.testkit.corrected' };
@@ -62,6 +72,68 @@ describe('the product is notified of', () => {
     expect(announced(chain)).toEqual(expect.arrayContaining(['order-1/11/result', 'order-1/11/correction']));
     const before = announced(chain).length;
     expect(announced(announce([kitOf('order-1', [...happyPath, 'corrected'])], chain))).toHaveLength(before);
+  });
+
+  const completed = kitOf('order-1', happyPath);
+  const corrected = kitOf('order-1', [...happyPath, 'corrected']);
+  const again = [...happyPath, 'completed', 'sample_with_lab.testkit.partial_results'];
+  const bare = { orderId: 'order-1', events: [] };
+  const first = { ...bare, events: [{ id: 0, at: daysAfterStart(0), status: 'received.testkit.ordered' }] };
+  const then = (...statuses: string[]) => kitOf('order-1', [...shipped, ...statuses], { updatedAt: daysAfterStart(8) });
+  const back = (day: number, more: object = {}) =>
+    kitOf('order-1', shipped, { status: 'collecting_sample', updatedAt: daysAfterStart(day), ...more });
+  const cancelled = '2.cancelled/cancellation 2.cancelled/phase_changed';
+  const normal = { interpretation: 'normal', updatedAt: daysAfterStart(6) };
+
+  /** What is announced has the order's id before it. */
+  test.each<[what: string, reports: OrderSnapshot[], announced: string, ofEarlierRun?: OrderSnapshot]>([
+    ['a result and its correction, if both come at once', [corrected], '10/result 11/correction 10/phase_changed'],
+    [
+      'each event with results, but of no partial ones after them',
+      [completed, kitOf('order-1', again)],
+      '10/result 10/phase_changed 11/result 12/phase_changed',
+    ],
+    ['an event with the id 0, even for an order that was reported without any', [bare, first], '0/phase_changed'],
+    ['that event in a later run', [first], '0/phase_changed', bare],
+    ['nothing that an earlier run has announced', [{ ...completed, sampleId: 'SAMPLE-1' }], '', completed],
+    ['all that is new since', [corrected], '11/correction', completed],
+    ['no reason that came late', [blocked(undefined), blocked('x'), blocked('x', undefined)], '10/phase_changed'],
+    [
+      'the next event that gives it',
+      [blocked(undefined), blocked('x'), blocked('x', 'y', 'x')],
+      '10/phase_changed 12/phase_changed',
+    ],
+    ['no reason that came and went between two reports', [blocked('x'), blocked('x', 'y', 'x')], '10/phase_changed'],
+    [
+      'a correction of results that only the status has reported',
+      [byStatus('completed'), then('completed', 'corrected')],
+      '2.completed/result 2.completed/phase_changed 4/correction',
+    ],
+    [
+      'the way on after a cancellation that only the status has reported',
+      [byStatus('cancelled'), then('cancelled', 'transit_lab')],
+      `${cancelled} 4/phase_changed`,
+    ],
+    ['no results of an order that was cancelled', [byStatus('cancelled'), byStatus('cancelled', normal)], cancelled],
+    [
+      'nothing again if an end is taken back',
+      [
+        then(),
+        byStatus('cancelled', { updatedAt: daysAfterStart(9) }),
+        back(10),
+        back(11, { interpretation: 'normal' }),
+      ],
+      `2/phase_changed ${cancelled}`,
+    ],
+    [
+      'one cancellation that was taken back and comes after all',
+      [byStatus('cancelled'), back(6), then('cancelled')],
+      cancelled,
+    ],
+    ['no cancellation that an earlier run has announced', [then('cancelled')], '', byStatus('cancelled')],
+  ])('%s', (_what, reports, expected, ofEarlierRun) => {
+    const chain = announce(reports, ofEarlierRun && resumed(ofEarlierRun));
+    expect(announced(chain).join(' ').replaceAll('order-1/', '')).toBe(expected);
   });
 
   const stuck = [...pathTo('transit_lab'), 'problem_in_transit_lab'];
@@ -129,24 +201,10 @@ describe('the product is notified of', () => {
     ]);
   });
 
-  test('each event with results, but of no partial ones after them', () => {
-    const partial = 'sample_with_lab.testkit.partial_results';
-    const chain = announce([kitOf('order-1', happyPath), kitOf('order-1', [...happyPath, 'completed', partial])]);
-    const expected = ['10/result', '10/phase_changed', '11/result', '12/phase_changed'];
-    expect(announced(chain)).toEqual(expected.map((id) => `order-1/${id}`));
-  });
-
   test('a correction has the id of the results, even if something unknown came after them', () => {
     const odd = [...happyPath, 'invented.testkit.status'];
     const chain = announce([kitOf('order-1', odd), kitOf('order-1', odd, { interpretation: 'critical' })]);
     expect(announcedBy(chain).at(-1)).toMatchObject({ id: 'order-1/10.06892ce3/correction', at: daysAfterStart(9) });
-  });
-
-  test('an event with the id 0, even for an order that was reported without any', () => {
-    const bare = { orderId: 'order-1', events: [] };
-    const first = { ...bare, events: [{ id: 0, at: daysAfterStart(0), status: 'received.testkit.ordered' }] };
-    for (const chain of [announce([bare, first]), announce([first], resumed(bare))])
-      expect(announced(chain)).toEqual(['order-1/0/phase_changed']);
   });
 
   test.each(['cancelled', 'do_not_process'])('a cancellation by %s, with its status', (status) => {
@@ -157,16 +215,6 @@ describe('the product is notified of', () => {
     ]);
   });
 
-  /** A sample that is blocked at the lab, reported so often and with these reasons; the first of them is event 10. */
-  const blocked = (...details: (string | undefined)[]): OrderSnapshot => {
-    const path = pathTo('delivered_to_lab');
-    const events = eventsOf(...path, ...details.map(() => 'lab_processing_blocked')).map((event, index) => {
-      const detail = details[index - path.length];
-      return detail === undefined ? event : { ...event, detail };
-    });
-    return { orderId: 'order-1', events };
-  };
-
   test('another reason for the same problem, once, and not of a report that gives none', () => {
     const details = ['date_unspecified', undefined, 'demographics_mismatch', 'demographics_mismatch'];
     const steps = details.map((_, index) => blocked(...details.slice(0, index + 1)));
@@ -176,15 +224,6 @@ describe('the product is notified of', () => {
     ]);
     const [order] = ordersOf(caseOf([blocked(undefined, ...details)]));
     expect(order?.standing.problem).toMatchObject({ eventId: 10, detail: 'demographics_mismatch' });
-  });
-
-  test('a reason that came late for an event that was announced with the next event that gives it', () => {
-    const late = announce([blocked(undefined), blocked('x'), blocked('x', undefined)]);
-    expect(announced(late)).toEqual(['order-1/10/phase_changed']);
-    const again = announce([blocked(undefined), blocked('x'), blocked('x', 'y', 'x')]);
-    expect(announced(again)).toEqual(['order-1/10/phase_changed', 'order-1/12/phase_changed']);
-    // What came and went between two reports is not news.
-    expect(announced(announce([blocked('x'), blocked('x', 'y', 'x')]))).toEqual(['order-1/10/phase_changed']);
   });
 
   test('partial results whenever there are more, and when a redraw is to bring the others', () => {
@@ -214,14 +253,6 @@ describe('the product is notified of', () => {
     ]);
   });
 
-  test('nothing that an earlier run has announced, and of all that is new since', () => {
-    const chain = resumed(kitOf('order-1', happyPath));
-    announceNews(chain);
-    expect(announced(chain)).toEqual([]);
-    announce([kitOf('order-1', [...happyPath, 'corrected'])], chain);
-    expect(announced(chain)).toEqual(['order-1/11/correction']);
-  });
-
   test('the user of every order of the chain', () => {
     const userId = 'user-2';
     const redraw = kitOf('order-2', ['ordered'], { userId, createdAt: daysAfterStart(20) });
@@ -234,10 +265,6 @@ describe('the product is notified of', () => {
 });
 
 describe('an end that only the order’s own status reports', () => {
-  const shipped = ['ordered', 'transit_customer'];
-  const byStatus = (status: string, more: Partial<OrderSnapshot> = {}) =>
-    kitOf('order-1', shipped, { status, updatedAt: daysAfterStart(5), ...more });
-
   test.each([
     ['cancelled', 'cancellation', 'cancelled'],
     ['completed', 'result', 'completed'],
@@ -269,42 +296,6 @@ describe('an end that only the order’s own status reports', () => {
       { id: `order-1/2.8768ef32.${daysAfterStart(6)}/correction`, data: { interpretation: 'abnormal' } },
       { id: 'order-1/3.06892ce3/correction', data: { interpretation: 'critical' } },
     ]);
-  });
-
-  test('does not hide that the results were corrected, or that the order goes on after all', () => {
-    const chain = announce([byStatus('completed')]);
-    announce([kitOf('order-1', [...shipped, 'completed', 'corrected'])], chain);
-    expect(announced(chain).slice(2)).toEqual(['order-1/4/correction']);
-    const reinstated = announce([byStatus('cancelled')]);
-    announce([kitOf('order-1', [...shipped, 'cancelled', 'transit_lab'])], reinstated);
-    expect(announced(reinstated).slice(2)).toEqual(['order-1/4/phase_changed']);
-  });
-
-  test('of an order that was cancelled is not corrected by an interpretation', () => {
-    const chain = announce([byStatus('cancelled')]);
-    announce([byStatus('cancelled', { interpretation: 'normal', updatedAt: daysAfterStart(6) })], chain);
-    expect(announced(chain)).toHaveLength(2);
-  });
-
-  test('that is taken back brings nothing again, and neither does the event that it lacked', () => {
-    const chain = announce([kitOf('order-1', shipped), byStatus('cancelled')]);
-    const before = announced(chain);
-    const back = { status: 'collecting_sample', updatedAt: daysAfterStart(6) };
-    announce([kitOf('order-1', shipped, back)], chain);
-    announce([kitOf('order-1', shipped, { ...back, updatedAt: daysAfterStart(7), interpretation: 'normal' })], chain);
-    expect(announced(chain)).toEqual(before);
-  });
-
-  test('that is taken back and comes after all is notified once', () => {
-    const back = kitOf('order-1', shipped, { status: 'collecting_sample', updatedAt: daysAfterStart(6) });
-    const event = kitOf('order-1', [...shipped, 'cancelled'], { updatedAt: daysAfterStart(7) });
-    const chain = announce([kitOf('order-1', shipped), byStatus('cancelled'), back, event]);
-    expect(announced(chain).filter((id) => id.endsWith('cancellation'))).toEqual(['order-1/2.cancelled/cancellation']);
-  });
-
-  test('is not notified again by a later run', () => {
-    const chain = resumed(byStatus('cancelled'));
-    expect(announced(announce([kitOf('order-1', [...shipped, 'cancelled'])], chain))).toEqual([]);
   });
 });
 
