@@ -34,6 +34,12 @@ interface Options {
 
 const day = 86_400_000;
 
+/** They call no service: they resolve a policy, and find and notify our own workflows. */
+const toOurWorkflows = [
+  ...(['resolvePolicy', 'handOver', 'forwardOrder', 'forwardCriticalResult', 'forwardUnreadable'] as const),
+  ...(['joinChain', 'handOverReport', 'handOverNotifications', 'findUnclaimedJob'] as const),
+];
+
 /** What a call adds: options that follow from a policy, or from who waits. */
 const byCall: Partial<Record<Name, object>> = {
   createKitOrder: creation(resolvePolicy('order'), day),
@@ -106,31 +112,15 @@ test('an activity that sends heartbeats has a time after which their lack ends i
   const sends = sendersOfHeartbeats();
   // It makes the same calls as a booking, and has half a minute for all of them.
   sends.delete('findSlots');
+  const names = rows.map(([name]) => name);
   const missed = rows.filter(([, { heartbeatTimeout }]) => heartbeatTimeout !== undefined).map(([name]) => name);
-  expect(missed.toSorted()).toEqual(
-    rows
-      .map(([name]) => name)
-      .filter((name) => sends.has(name))
-      .toSorted(),
-  );
+  expect(missed).toEqual(names.filter((name) => sends.has(name)));
 });
 
 test('an attempt that calls the service has time for a call that takes as long as it may', () => {
-  const ours = [
-    ...([
-      'resolvePolicy',
-      'handOver',
-      'forwardOrder',
-      'forwardCriticalResult',
-      'forwardUnreadable',
-      'joinChain',
-      'handOverReport',
-    ] as const),
-    ...(['handOverNotifications', 'findRunningWork', 'findEarlierDeletion', 'findUnclaimedJob'] as const),
-    ...(['listRejectedEvents', 'discardRejectedEvent', 'replayRejectedEvents'] as const),
-    // It gives its calls less time.
-    'findConnection',
-  ];
+  const ofStore = ['listRejectedEvents', 'discardRejectedEvent', 'replayRejectedEvents'] as const;
+  // The last one gives its calls less time.
+  const ours: Name[] = [...toOurWorkflows, 'findRunningWork', 'findEarlierDeletion', ...ofStore, 'findConnection'];
   expect(oneCall).toBeGreaterThanOrEqual(30_000);
   for (const [name, { startToCloseTimeout }] of rows.filter(([each]) => !ours.includes(each)))
     expect(inMs(startToCloseTimeout), name).toBeGreaterThan(oneCall);
@@ -144,12 +134,8 @@ test('a command is given up when a caller would be, and another workflow waits f
     expect(inMs(scheduleToCloseTimeout), name).toBeLessThanOrEqual(ms(commandWait));
   for (const [, { startToCloseTimeout }] of named('cancelWork'))
     expect(inMs(startToCloseTimeout)).toBeGreaterThan(ms(commandWait));
-  for (const [name, { scheduleToCloseTimeout }] of named(
-    'createLinkToken',
-    'findSlots',
-    'listRejectedEvents',
-    'findConnection',
-  ))
+  const quick = named('createLinkToken', 'findSlots', 'listRejectedEvents', 'findConnection');
+  for (const [name, { scheduleToCloseTimeout }] of quick)
     expect(inMs(scheduleToCloseTimeout), name).toBeLessThanOrEqual(30_000);
 });
 
@@ -184,29 +170,18 @@ test('what must not get lost is tried without end: signals to our own workflows,
     const isLimited = scheduleToCloseTimeout !== undefined || retry?.maximumAttempts !== undefined;
     return !isLimited && byCall[name] === undefined;
   });
-  expect(endless.map(([name]) => name).toSorted()).toEqual(
-    [
-      ...['resolvePolicy', 'identifyJob', 'identifyMatchReview', 'identifyAppointment', 'handOver', 'forwardOrder'],
-      ...[
-        'forwardCriticalResult',
-        'forwardUnreadable',
-        'joinChain',
-        'handOverReport',
-        'handOverNotifications',
-        'findUnclaimedJob',
-      ],
-      // Callers limit these while somebody waits, and a notification by the policy's deadline.
-      ...['findRunningWork', 'findEarlierDeletion', 'notify'],
-    ].toSorted(),
-  );
+  const identifying = ['identifyJob', 'identifyMatchReview', 'identifyAppointment'];
+  // Callers limit these while somebody waits, and a notification by the policy's deadline.
+  const limited = ['findRunningWork', 'findEarlierDeletion', 'notify'];
+  const names = [...toOurWorkflows, ...identifying, ...limited];
+  expect(endless.map(([name]) => name).toSorted()).toEqual(names.toSorted());
 });
 
 test('what a run needs to end, or to begin what comes next, does not wait behind deliveries', () => {
   const deliveries = named('notify').map(([, { queue }]) => queue);
   expect(deliveries).toEqual([expect.any(String)]);
-  for (const [name, { queue }] of named('handOverNotifications', 'handOverReport')) {
+  for (const [name, { queue }] of named('handOverNotifications', 'handOverReport'))
     expect(deliveries, name).not.toContain(queue);
-  }
 });
 
 test('an error that is named as final is one that is thrown', async () => {

@@ -57,8 +57,7 @@ const unknown = refusal('OrderRefused', notFound);
 
 describe('an order that the service does not know', () => {
   test('has been shown meanwhile: the time until that is believed begins again', async () => {
-    const order = await life(['ordered'], {}, { readOrder: null });
-    await order.until(120.1);
+    const order = await (await life(['ordered'], {}, { readOrder: null })).until(120.1);
     await order.given({ readOrder: shownAt(['ordered']) }, 121);
     expect(order.events.slice(1)).toEqual(['120.167h order.attention_raised shipping_overdue']);
     await order.given({ readOrder: null }, 143);
@@ -69,8 +68,7 @@ describe('an order that the service does not know', () => {
   });
 
   test('but that has brought its results meanwhile has ended with them', async () => {
-    const order = await life(['ordered'], {}, { readOrder: null });
-    await order.until(120);
+    const order = await (await life(['ordered'], {}, { readOrder: null })).until(120);
     await order.given({ readOrder: silent }, 121);
     await order.signal('orderChanged', shownAt(happyPath));
     await order.given({ readOrder: null });
@@ -104,8 +102,7 @@ describe('an order that the service does not know', () => {
 
 describe('an order that cannot be read', () => {
   test('because the service refuses to show it needs a person at once, and is read again a day later', async () => {
-    const order = await life(['ordered'], {}, { readOrder: hidden });
-    await order.until(140);
+    const order = await (await life(['ordered'], {}, { readOrder: hidden })).until(140);
     expect(order.events.slice(1)).toEqual(['120h order.attention_raised order_unreadable']);
     await order.given({ readOrder: shownAt(['ordered']) }, 145);
     expect(order.calls).toEqual(['120h readOrder', '144h readOrder']);
@@ -116,8 +113,7 @@ describe('an order that cannot be read', () => {
   });
 
   test('has its own time: what could not be read of another does not count', async () => {
-    const order = await redrawn(['ordered'], { cancelOrder: unknown, readOrder: unavailable });
-    await order.until(145);
+    const order = await (await redrawn(['ordered'], { cancelOrder: unknown, readOrder: unavailable })).until(145);
     expect(await questionsOf(order)).toEqual([['order_unreadable', newId]]);
     await order.update('cancel', { orderId });
     expect(await questionsOf(order)).toEqual([['order_unreadable', newId]]);
@@ -142,8 +138,7 @@ describe('an order that cannot be read', () => {
   });
 
   test('gets more time as soon as its limit is reached, also while it is being read', async () => {
-    const order = await life(['ordered'], {}, { readOrder: silent });
-    await order.until(120);
+    const order = await (await life(['ordered'], {}, { readOrder: silent })).until(120);
     await order.update('resolveProblem', wait);
     await order.given({ readOrder: shownAt(['ordered']) });
     expect((await order.until(239)).events).toHaveLength(1);
@@ -195,8 +190,7 @@ describe('a command', () => {
 
   test('to wait is about its own order: one that asks nothing, or asked before, is refused', async () => {
     const waiting = (order: OrderLife, of: string) => order.update('resolveProblem', { ...wait, orderId: of });
-    const order = await redrawn(['ordered']);
-    await order.until(121);
+    const order = await (await redrawn(['ordered'])).until(121);
     expect(await questionsOf(order)).toEqual([['shipping_overdue', newId]]);
     expect(await waiting(order, orderId)).toMatchObject({ refused: 'NothingToResolve' });
     expect(attentionIn(await waiting(order, newId))).toEqual([]);
@@ -241,8 +235,7 @@ describe('an order that names one that cannot be read', () => {
   }
 
   test('is not decided on before that one was read', async () => {
-    const order = await naming(unavailable);
-    await order.until(130);
+    const order = await (await naming(unavailable)).until(130);
     expect(order.happened()).toEqual(['phase_changed preparing', 'attention_raised order_unreadable']);
     const count = order.calls.length;
     await order.signal('orderPlaced', { ...conflict, snapshot: shown });
@@ -253,16 +246,14 @@ describe('an order that names one that cannot be read', () => {
   });
 
   test('looks for it again when it would have been read again, though it has moved on', async () => {
-    const order = await naming(hidden);
-    await order.until(130);
+    const order = await (await naming(hidden)).until(130);
     await order.report(shipped, { transaction });
     await order.given({ readOrder: showing(hidden, shownAt(shipped, { transaction })) }, 200);
     expect(order.calls).toEqual(['0h readOrder', '120h readOrder', '142.759h readOrder']);
   });
 
   test('does not look for it when it is given up', async () => {
-    const order = await naming(hidden, { giveUpAfter: '5d' });
-    await order.until(121);
+    const order = await (await naming(hidden, { giveUpAfter: '5d' })).until(121);
     order.run.now += 30 * day;
     await order.until(24 * 40);
     expect(order.calls).toEqual(['0h readOrder', '120h readOrder', '841h readOrder']);
@@ -278,8 +269,7 @@ describe('an order that names one that cannot be read', () => {
   });
 
   test('is not decided on if that one is reported while the first is read', async () => {
-    const order = await life(['ordered'], {}, { readOrder: silent });
-    await order.until(120);
+    const order = await (await life(['ordered'], {}, { readOrder: silent })).until(120);
     await order.signal('orderChanged', redraw(['ordered']));
     await order.given({ readOrder: showing(redraw(['ordered']), shown) });
     expect(order.calls.slice(0, 2)).toEqual(['120h readOrder', '120h readOrder']);
@@ -287,8 +277,7 @@ describe('an order that names one that cannot be read', () => {
   });
 
   test('only as it is read for a decision is not decided on before', async () => {
-    const order = await life(['ordered'], {}, { readOrder: showing(redraw(awaited), shown) });
-    await order.until(120);
+    const order = await (await life(['ordered'], {}, { readOrder: showing(redraw(awaited), shown) })).until(120);
     expect(order.calls.slice(0, 2)).toEqual(['120h readOrder', '120h readOrder']);
     expect((await order.state()).attention).toMatchObject([{ orderId: newId }]);
     expect(order.happened().filter((event) => event.includes('raised'))).toHaveLength(1);

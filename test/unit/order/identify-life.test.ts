@@ -54,8 +54,7 @@ describe('a run', () => {
   });
 
   test('for an order that the service does not know fails', async () => {
-    const order = await begun(undefined, { readChain: reading({ snapshots: [], gone: true }) });
-    await order.until(0.1);
+    const order = await (await begun(undefined, { readChain: reading({ snapshots: [], gone: true }) })).until(0.1);
     expect(order.run.end).toMatchObject({ kind: 'failed', type: 'OrderNotFound' });
   });
 
@@ -63,8 +62,7 @@ describe('a run', () => {
     ['the kit moves', ours([...registered, 'transit_customer'])],
     ['a cancellation is reported', ours([...registered, 'cancelled'])],
   ])('for an order of ours waits for its hand-over until %s', async (_until, next) => {
-    const order = await begun(ours(awaited));
-    await order.until(0.05);
+    const order = await (await begun(ours(awaited))).until(0.05);
     await order.signal('orderChanged', ours(registered));
     expect(order.calls).toEqual([]);
     await order.signal('orderChanged', next);
@@ -72,8 +70,7 @@ describe('a run', () => {
   });
 
   test('for an order of ours waits for its hand-over until the first limit, or until it is known to be of another chain', async () => {
-    const late = await begun(ours(awaited));
-    await late.until(119.9);
+    const late = await (await begun(ours(awaited))).until(119.9);
     expect(late.calls).toEqual([]);
     expect((await late.until(120)).calls).toEqual(['120h readChain', '120h readOrder']);
     const other = await begun(ours(awaited));
@@ -82,8 +79,7 @@ describe('a run', () => {
   });
 
   test('for an order of ours waits for its hand-over until somebody has a command for the order', async () => {
-    const order = await begun(ours(awaited), { cancelOrder: shownAt(ended) });
-    await order.until(0.1);
+    const order = await (await begun(ours(awaited), { cancelOrder: shownAt(ended) })).until(0.1);
     expect(order.calls).toEqual([]);
     expect(stateIn(await order.update('cancel'))).toMatchObject({ phase: 'cancelled' });
     expect(order.calls).toEqual(['0.1h readChain', '0.1h cancelOrder']);
@@ -164,8 +160,7 @@ describe('a run that cannot find out what it is for', () => {
     ['is reported', alarm],
     ['is shown by its order', { name: 'orderChanged', argument: shownAt(happyPath, { interpretation: 'critical' }) }],
   ])('shows operators a critical result in the moment in which it %s', async (_how, { name, argument }) => {
-    const order = await begun(shownAt(awaited), { readChain: silent });
-    await order.until(5);
+    const order = await (await begun(shownAt(awaited), { readChain: silent })).until(5);
     expect(order.run.shown.attributes).not.toHaveProperty('LabAttention');
     await order.signal(name, argument);
     const at = new Date(start + 5 * 3_600_000);
@@ -196,8 +191,7 @@ describe('a run that cannot find out what it is for', () => {
   });
 
   test('shows nothing of an order that it does not know yet', async () => {
-    const order = await begun(undefined, { readChain: unavailable });
-    await order.until(0.1);
+    const order = await (await begun(undefined, { readChain: unavailable })).until(0.1);
     expect(order.calls).toEqual(['0.003h readChain']);
     expect(order.run.end).toBeUndefined();
     expect(order.run.shown.attributes).toEqual({});
@@ -207,8 +201,7 @@ describe('a run that cannot find out what it is for', () => {
 describe('an order that the service does not know any more when a webhook brings it', () => {
   test('has ended once the service says so for ten minutes', async () => {
     const readChain = reading({ snapshots: [], gone: true });
-    const order = await begun(shownAt(awaited), { readChain, readOrder: null });
-    await order.until(1);
+    const order = await (await begun(shownAt(awaited), { readChain, readOrder: null })).until(1);
     expect(order.calls).toEqual(['0h readChain', '0.167h readOrder']);
     expect(order.happened().slice(-2)).toEqual(['ended order_gone', 'completed']);
   });
@@ -335,8 +328,7 @@ describe('an order that had ended', () => {
 
   test('is reminded of what is still due only', async () => {
     const before = await (await life(pathTo('with_customer'), { giveUpAfter: '1d' })).until(24 * 100);
-    const order = await again(before, shownAt([...pathTo('with_customer'), 'with_customer']));
-    await order.until(24 * 60);
+    const order = await (await again(before, shownAt([...pathTo('with_customer'), 'with_customer']))).until(24 * 60);
     expect(order.happened().filter((event) => event.includes('reminder'))).toEqual([]);
   });
 

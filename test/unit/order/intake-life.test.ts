@@ -127,8 +127,7 @@ describe('an order that was given up', () => {
   });
 
   test('because it was gone is followed again as soon as it is reported, also with a problem', async () => {
-    const order = await life(['ordered'], {}, { readOrder: null });
-    await order.until(120);
+    const order = await (await life(['ordered'], {}, { readOrder: null })).until(120);
     await order.given({ notify: silent }, 120.17);
     expect(await order.state()).toMatchObject({ outcome: 'order_gone' });
     await order.report(stuck);
@@ -168,8 +167,7 @@ describe('a hand-over', () => {
   });
 
   test('with another time between reminders counts that from the reminder before', async () => {
-    const order = await begun(shownAt(awaited), { signal: alarm });
-    await order.until(1.5);
+    const order = await (await begun(shownAt(awaited), { signal: alarm })).until(1.5);
     const given = resolvePolicy('order', { criticalResultReminder: '2h' });
     await order.signal('orderPlaced', { ...handOver, policy: given });
     await order.until(6);
@@ -211,8 +209,7 @@ describe('the policy', () => {
   const change = (order: OrderLife, given: OrderPolicy) => order.update('setPolicy', { policy: given });
 
   test('of an order is changed at once: what was overdue and is not any more needs nobody, until it is again', async () => {
-    const order = await life(['ordered'], {}, changing);
-    await order.until(121);
+    const order = await (await life(['ordered'], {}, changing)).until(121);
     expect(order.events.at(-1)).toBe('120h order.attention_raised shipping_overdue');
     const changes = { shippingDeadline: '8d', giveUpAfter: '1d', onLost: null };
     const reply = await order.update('setPolicy', { policy: changes });

@@ -105,8 +105,7 @@ describe('an order', () => {
   });
 
   test('that the service does not show for a day needs a person, and nothing is concluded from the silence', async () => {
-    const order = await life(['ordered'], { giveUpAfter: '5d' }, { readOrder: unavailable });
-    await order.until(24 * 15);
+    const order = await (await life(['ordered'], { giveUpAfter: '5d' }, { readOrder: unavailable })).until(24 * 15);
     expect(order.events.slice(1)).toEqual(['144h order.attention_raised order_unreadable']);
     const reads = readsOf(order);
     expect(reads.slice(0, 9)).toEqual([120, 120, 120, 121, 122, 125, 130, 136, 141]);
@@ -351,8 +350,7 @@ describe('a command', () => {
 
 describe('a problem', () => {
   test('that is left to wait has its time once more, from now', async () => {
-    const order = await life(['ordered']);
-    await order.until(24 * 6);
+    const order = await (await life(['ordered'])).until(24 * 6);
     expect(attentionIn(await order.update('resolveProblem', wait))).toEqual([]);
     expect(order.run.shown.details).toContain('**problem resolved: wait**');
     expect((await order.until(24 * 12)).events.slice(1)).toEqual([
@@ -431,8 +429,7 @@ describe('an order whose placing was cancelled', () => {
     life(statuses, {}, answers, { cancelRequested: true });
 
   test('needs a person if that fails, once, and is left alone by that person’s decision or by a later cancellation', async () => {
-    const order = await cancelling({ cancelOrder: refusal('CancelRefused') });
-    await order.until(24);
+    const order = await (await cancelling({ cancelOrder: refusal('CancelRefused') })).until(24);
     expect(order.calls).toEqual(['0h cancelOrder']);
     const asked = ['0h order.attention_raised cancellation_failed', '0h order.phase_changed preparing'];
     expect(order.events.toSorted()).toEqual(asked);

@@ -243,8 +243,7 @@ describe('a placing that the service does not take', () => {
     ])(
       'searches twice after its cancellation, too, if it %s: the first search may come too soon',
       async (_what, comesTo) => {
-        const placing = await cancelling({ findKitOrder: searchRefused }, comesTo);
-        await placing.until(0.1);
+        const placing = await (await cancelling({ findKitOrder: searchRefused }, comesTo)).until(0.1);
         expect(placing.run.replies).toEqual([]);
         await placing.until(1);
         expect(placing.run.replies).toEqual([{ name: 'cancel', refused: 'OrderRefused' }]);
@@ -309,8 +308,7 @@ describe('a placing that is cancelled', () => {
   });
 
   test('waits for a key that the service accepts, and fails if it refuses the search', async () => {
-    const waiting = await cancelling({ findKitOrder: unauthorized });
-    await waiting.until(0.1);
+    const waiting = await (await cancelling({ findKitOrder: unauthorized })).until(0.1);
     expect(await stateOf(waiting)).toMatchObject({ attention: [{ reason: 'placing_delayed' }] });
     await waiting.given({ findKitOrder: null }, 1);
     expect(waiting.calls).toEqual(['0h createKitOrder', '0.013h findKitOrder', '0.179h findKitOrder']);

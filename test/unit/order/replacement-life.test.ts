@@ -307,8 +307,7 @@ describe('a replacement', () => {
   });
 
   test('that failed once replaces the kit as it is by then, and answers no other question', async () => {
-    const order = await life(stuck, { onProblem: 'replace' }, { replaceKitOrder: refused });
-    await order.until(241);
+    const order = await (await life(stuck, { onProblem: 'replace' }, { replaceKitOrder: refused })).until(241);
     await order.signal('orderPlaced', { ...conflict, snapshot: shownAt(stuck) });
     await order.report([...stuck, 'out_for_delivery']);
     order.answers['replaceKitOrder'] = replaced;
@@ -341,8 +340,7 @@ describe('a replacement', () => {
     await order.signal('orderPlaced', { ...conflict, snapshot: shownAt(shipped) });
     await order.report(lost);
     expect(await order.reasons()).toEqual(['reference_conflict', 'decision_needed']);
-    const waiting = await life(shipped);
-    await waiting.until(24 * 12);
+    const waiting = await (await life(shipped)).until(24 * 12);
     await waiting.update('resolveProblem', wait);
     await waiting.report(lost);
     expect(await waiting.reasons()).toEqual(['decision_needed']);
@@ -439,8 +437,7 @@ describe('the policy', () => {
   });
 
   test('that may not replace a kit because placing is stopped waits, says so, and replaces it once within an hour after the resume', async () => {
-    const order = await lives(lost, { onLost: 'replace' }, { replaceKitOrder: stopped });
-    await order.until(2.5);
+    const order = await (await lives(lost, { onLost: 'replace' }, { replaceKitOrder: stopped })).until(2.5);
     expect(order.callsOf('replaceKitOrder')).toEqual([
       '0h replaceKitOrder',
       '1h replaceKitOrder',
@@ -478,8 +475,7 @@ describe('the policy', () => {
     ['the order is shown as cancelled, without an event that says so,', stuck, { status: 'cancelled' }],
     ['the kit has moved on', [...stuck, 'with_customer']],
   ])('asks nobody if %s while the replacement failed', async (_what, statuses, more) => {
-    const order = await lives(stuck, { onProblem: 'replace' }, { replaceKitOrder: silent });
-    await order.until(241);
+    const order = await (await lives(stuck, { onProblem: 'replace' }, { replaceKitOrder: silent })).until(241);
     await order.report(statuses, more);
     await order.given({ replaceKitOrder: refused });
     expect(order.happened().join()).not.toContain('attention');
@@ -546,14 +542,12 @@ describe('the policy', () => {
   });
 
   test('asks about a sample that is blocked at the lab: no new kit helps it', async () => {
-    const blocked = await lives([...atLab, 'lab_processing_blocked'], { onProblem: 'fail' });
-    await blocked.until(24 * 16);
+    const blocked = await (await lives([...atLab, 'lab_processing_blocked'], { onProblem: 'fail' })).until(24 * 16);
     expect(await blocked.reasons()).toContain('problem_persists');
   });
 
   test('that cannot replace a kit that is stuck tries again each day, also when something else is due, until the kit moves', async () => {
-    const order = await lives(stuck, { onProblem: 'replace' }, { replaceKitOrder: refused });
-    await order.until(241);
+    const order = await (await lives(stuck, { onProblem: 'replace' }, { replaceKitOrder: refused })).until(241);
     expect(order.happened().at(-1)).toBe('attention_raised replacement_failed');
     await order.until(24 * 12.2);
     const tried = ['240h replaceKitOrder', '262.759h replaceKitOrder', '285.518h replaceKitOrder'];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CommandQueue } from '../../../workflows/entity/commands.js';
-import type { Decision } from '../../../protocol/order/state.js';
+import type { AttentionReason, Decision } from '../../../protocol/order/state.js';
 import { currentOrder, lastEventId, type Chain } from '../../../workflows/order/chain.js';
 import { acknowledge, validateAcknowledgement } from '../../../workflows/order/acknowledging.js';
 import { raiseCriticalResults } from '../../../workflows/order/critical-results.js';
@@ -13,11 +13,6 @@ import { caseOf, kitOf, pathTo, start } from './histories.js';
 const orderId = 'order-1';
 const lost = () => caseOf([kitOf(orderId, [...pathTo('transit_customer'), 'lost'])], { identified: true });
 const underWay = () => caseOf([kitOf(orderId, pathTo('with_customer'))], { identified: true });
-
-/** A person has decided about the order as it stands. */
-function resolve(chain: Chain, decision: Decision): void {
-  chain.resolutions = [{ orderId, eventId: lastEventId(currentOrder(chain)), decision }];
-}
 
 type Send = (run: KitOrderRun) => void;
 const acknowledgement = { orderId, by: 'nurse-17', outcome: 'confirmed' } as const;
@@ -49,11 +44,13 @@ test('a command that waited is refused by a run that passes everything on', () =
 });
 
 describe('a decision about a problem', () => {
-  const waiting = () => {
+  /** A person has decided so about the order as it stands. */
+  const waiting = (more: Partial<Chain> = {}) => {
     const chain = lost();
-    resolve(chain, 'wait');
-    return chain;
+    const eventId = lastEventId(currentOrder(chain));
+    return { ...chain, resolutions: [{ orderId, eventId, decision: 'wait' as const }], ...more };
   };
+  const asked = (reason: AttentionReason, of = orderId) => ({ key: reason, reason, orderId: of, since: '', time: 1 });
 
   test('that stands is not changed without saying so; the same one again is accepted', () => {
     expect(refusal(decide('wait'), waiting())).toBeUndefined();
@@ -63,34 +60,25 @@ describe('a decision about a problem', () => {
 
   test('that stands concerns no other command, and no other order', () => {
     expect(refusal((run) => requireAllowed(run, replacement(run, { orderId })), waiting())).toBeUndefined();
-    const both = lost();
-    both.resolutions = [{ orderId: 'order-2', eventId: 4, decision: 'wait' }];
-    expect(refusal(decide('abandon'), both)).toBeUndefined();
+    const ofAnother = waiting({ resolutions: [{ orderId: 'order-2', eventId: 4, decision: 'wait' }] });
+    expect(refusal(decide('abandon'), ofAnother)).toBeUndefined();
   });
 
   test('to replace the kit stands once there is another one, which no other decision undoes', () => {
     const replacements = [{ replaces: orderId, atEventId: 4, n: 2, claimedAt: '', orderId: 'order-2' }];
-    const followed = (more: Partial<Chain>) =>
-      caseOf([kitOf(orderId, [...pathTo('transit_customer'), 'lost']), kitOf('order-2', ['ordered'])], {
-        ...{ identified: true, ...more },
-      });
+    const kits = [kitOf(orderId, [...pathTo('transit_customer'), 'lost']), kitOf('order-2', ['ordered'])];
+    const followed = (more: Partial<Chain>) => caseOf(kits, { identified: true, ...more });
     expect(refusal(decide('wait', { insteadOf: 'wait' }), followed({ replacements }))).toBe('AlreadyResolved replace');
     expect(refusal(decide('abandon'), followed({}))).toBeUndefined();
     expect(refusal(decide('abandon'), { ...lost(), replacements })).toBeUndefined();
   });
 
   test('does not stand once the order asks again, or has moved on', () => {
-    const asking = waiting();
-    asking.attention = [{ key: 'k', reason: 'decision_needed', orderId, since: '', time: 1 }];
-    expect(refusal(decide('abandon'), asking)).toBeUndefined();
-    const other = waiting();
-    other.attention = [
-      { key: 'k', reason: 'decision_needed', orderId: 'order-2', since: '', time: 1 },
-      { key: 'l', reason: 'critical_result', orderId, since: '', time: 1 },
-    ];
-    expect(refusal(decide('abandon'), other)).toBe('AlreadyResolved wait');
-    const moved = waiting();
-    moved.resolutions = moved.resolutions.map((answer) => ({ ...answer, eventId: answer.eventId - 1 }));
+    expect(refusal(decide('abandon'), waiting({ attention: [asked('decision_needed')] }))).toBeUndefined();
+    const others = [asked('decision_needed', 'order-2'), asked('critical_result')];
+    expect(refusal(decide('abandon'), waiting({ attention: others }))).toBe('AlreadyResolved wait');
+    const eventId = lastEventId(currentOrder(lost())) - 1;
+    const moved = waiting({ resolutions: [{ orderId, eventId, decision: 'wait' }] });
     expect(refusal(decide('abandon'), moved)).toBeUndefined();
   });
 });
@@ -100,12 +88,13 @@ describe('an acknowledgement', () => {
     (more: object = {}): Send =>
     (run) =>
       validateAcknowledgement(run, { ...acknowledgement, ...more });
+  function report(chain: Chain, more: { status: string; updatedAt?: string }): void {
+    chain.criticalReports = [{ orderId, ...more }];
+    raiseCriticalResults({ chain } as unknown as KitOrderRun, start);
+  }
   const alarmed = (...statuses: string[]) => {
     const chain = underWay();
-    for (const status of statuses) {
-      chain.criticalReports = [{ orderId, status }];
-      raiseCriticalResults({ chain } as unknown as KitOrderRun, start);
-    }
+    for (const status of statuses) report(chain, { status });
     return chain;
   };
   const [partial, final] = ['order-1/partial/critical_result', 'order-1/final/critical_result'];
@@ -144,22 +133,16 @@ describe('an acknowledgement', () => {
     expect(refusal(acknowledging(), { ...underWay(), identified: false })).toBeUndefined();
   });
 
-  test('of an earlier alarm does not clear a later one', () => {
+  test('of an earlier alarm does not clear a later one, also of the second of three', () => {
     const chain = alarmed('partial');
     acknowledge(chain, { ...acknowledgement, by: 'nurse-1' }, start);
-    chain.criticalReports = [{ orderId, status: 'final' }];
-    raiseCriticalResults({ chain } as unknown as KitOrderRun, start);
+    report(chain, { status: 'final' });
     expect(refusal(acknowledging(), chain)).toBe(`AlarmOutdated ${final}`);
     expect(refusal(acknowledging({ alarm: partial }), chain)).toBe(`AlarmOutdated ${final}`);
     expect(refusal(acknowledging({ alarm: final }), chain)).toBeUndefined();
     expect(refusal(acknowledging({ alarm: partial, by: 'nurse-1' }), chain)).toBeUndefined();
-  });
-
-  test('of the second of three alarms does not clear the third', () => {
-    const chain = alarmed('partial', 'final');
     acknowledge(chain, { ...acknowledgement, by: 'nurse-1' }, start);
-    chain.criticalReports = [{ orderId, status: 'final', updatedAt: '2024-04-01T10:00:00.000Z' }];
-    raiseCriticalResults({ chain } as unknown as KitOrderRun, start);
+    report(chain, { status: 'final', updatedAt: '2024-04-01T10:00:00.000Z' });
     const third = 'order-1/final.2/critical_result';
     expect(refusal(acknowledging({ alarm: final }), chain)).toBe(`AlarmOutdated ${third}`);
     expect(refusal(acknowledging({ alarm: third }), chain)).toBeUndefined();

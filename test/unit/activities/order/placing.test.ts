@@ -221,14 +221,6 @@ describe('the search for an order that a lost answer created', () => {
       expect(await posts(createPath)).toBe(0);
     },
   );
-
-  test('leaves an order without our passthrough to a person: the service may not show it after all', async () => {
-    await sandbox.changeSettings({ echoPassthrough: false });
-    await create();
-    await expect(again()).rejects.toMatchObject({ type: 'AmbiguousOrder' });
-    await sandbox.changeSettings({ echoPassthrough: true });
-    expect(await kits()).toBe(1);
-  });
 });
 
 describe('a creation that is repeated, because the list does not show the first one yet', () => {
@@ -388,13 +380,6 @@ describe('a reference that Temporal knows', () => {
       expect(await posts(createPath)).toBe(0);
     },
   );
-
-  test('by an earlier placing orders nothing while an order in the list cannot be read: it may be that one’s', async () => {
-    const failed = placing({ status: { name: 'FAILED' }, closeTime: new Date(0) });
-    await answering('GET', '/orders', 200, { orders: [{ status: 'received' }], total: 1, page: 1, size: 50 });
-    await expect(create({}, failed)).rejects.toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
-    expect((await create({}, failed)).placed).toMatchObject({ adopted: false });
-  });
 
   test.each([
     ['at once', 0],
