@@ -78,7 +78,7 @@ export const orderAttention: Texts<AttentionReason> = {
     cleared: 'the acknowledgement, and nothing else',
   },
   unknown_interpretation: {
-    raised: 'the service describes the results in a word that is not known here, such as `HH`: it may be an alarm',
+    raised: 'the service describes the results in a word that is not known here: it may be an alarm',
     answer: 'read the results; then `resolveProblem` with `wait`, while the order runs',
     cleared: 'the answer, or a word that is known',
   },

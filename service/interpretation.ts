@@ -1,5 +1,5 @@
 /*
- * The meaning of results, as the service says it. Labs have words of their own for it: HL7's flags (`HH`), `Critical High`,
+ * The meaning of results, as the service says it. Labs have words of their own for it: HL7's flags (`HH`, `A`), `Critical High`,
  * `panic_low`. Pure, and without an import: the protocol uses it, too.
  */
 
@@ -19,9 +19,9 @@ export function interpretationOf(text: string | null | undefined): string | unde
   return isCritical(word) ? 'critical' : 'other';
 }
 
-/** True if somebody must act on the results at once. */
+/** True if somebody must act on the results at once. `HH` and `LL` are HL7's flags for values beyond the panic limits. */
 export function isCritical(interpretation: string | null | undefined): boolean {
-  return /^\s*(?:critical|panic)/iu.test(interpretation ?? '');
+  return /^\s*(?:critical|panic|(?:HH|LL)\s*$)/iu.test(interpretation ?? '');
 }
 
 /** False for a word that may mean anything, an alarm too: a person has to look. */

@@ -195,9 +195,10 @@ export const activityOptions = {
   // It reads and signals, so repeating it is harmless. Somebody waits for it.
   adoptOrder: commandWithoutHeartbeat,
   handOver: temporal,
-  forwardOrder: { ...temporal, queue: 'background' },
-  forwardCriticalResult: { ...temporal, queue: 'background' },
-  forwardUnreadable: { ...temporal, queue: 'background' },
+  // Any of them may be, or show, a critical result.
+  forwardOrder: temporal,
+  forwardCriticalResult: temporal,
+  forwardUnreadable: temporal,
   joinChain: { ...temporal, queue: 'background' },
   handOverReport: temporal,
   // Without this signal the run can neither end nor begin what comes next, so it does not wait behind deliveries.

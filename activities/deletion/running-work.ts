@@ -22,7 +22,7 @@ import type { OrderState } from '../../protocol/order/state.js';
 import * as placings from '../../protocol/order/placing-messages.js';
 import * as reports from '../../protocol/report/messages.js';
 import * as submissions from '../../protocol/report/submission-messages.js';
-import { forwardedPhase, labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
+import { forwardedPhase, labAttentionKey, labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { endedRunsOf, listed, readable } from '../workflow-runs.js';
 import { hasEndpoint } from '../notifications/notifications.js';
@@ -39,7 +39,7 @@ const cancelledBy: Readonly<Record<string, string | undefined>> = {
   [appointments.bookAppointmentName]: appointments.cancelUpdate.name,
 };
 
-/** The phases in which a workflow of this name has ended, or is a forwarder. */
+/** The phases in which a workflow of this name has ended, or is a forwarder; unless a critical result waits for a person. */
 const endedIn: Readonly<Record<string, readonly string[]>> = {
   [orders.kitOrderName]: [...phasesOf(orderPhases, 'end'), forwardedPhase],
   [links.linkProviderName]: phasesOf(linkPhases, 'end'),
@@ -62,7 +62,8 @@ export function runningWorkActivities({ temporal, target }: Pick<ActivityDepende
       const runs = await listed(temporal, query);
       const work = runs.filter(({ type, typedSearchAttributes }) => {
         const phase = typedSearchAttributes.get(labPhaseKey) ?? '';
-        return !(Object.hasOwn(endedIn, type) && endedIn[type]?.includes(phase));
+        const isAlarmed = typedSearchAttributes.get(labAttentionKey)?.includes('critical_result') === true;
+        return isAlarmed || !(Object.hasOwn(endedIn, type) && endedIn[type]?.includes(phase));
       });
       return { work: work.map(({ workflowId, type }) => ({ workflowId, name: type })), notifies };
     },

@@ -6,6 +6,7 @@ import {
   type NotificationsLeft,
   type RefusedNotification,
   isAlarm,
+  isAlarmReminder,
   type Notification,
 } from '../../protocol/notifications/delivery.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';
@@ -94,10 +95,11 @@ export function notificationActivities(
   };
 }
 
-/** In order; but an alarm does not wait behind a notification that the receiver has failed to take again and again. */
+/** In order; but an alarm, or its reminder, does not wait behind a notification that the receiver has failed to take again and again. */
 function inTurn(notifications: readonly Notification[]): readonly Notification[] {
   if (activityInfo().attempt < attemptsBeforeAlarm) return notifications;
-  return [...notifications.filter(isAlarm), ...notifications.filter((each) => !isAlarm(each))];
+  const isUrgent = (each: Notification) => isAlarm(each) || isAlarmReminder(each);
+  return [...notifications.filter(isUrgent), ...notifications.filter((each) => !isUrgent(each))];
 }
 
 const attemptsBeforeAlarm = 4;

@@ -63,6 +63,11 @@ const rows = Object.entries(activityOptions).map(([name, row]): [Name, Options] 
 });
 const named = (...names: Name[]) => rows.filter(([name]) => names.includes(name));
 
+test('what may pass a critical result on waits behind no mass reads', () => {
+  const passing = named('forwardOrder', 'forwardCriticalResult', 'forwardUnreadable');
+  expect(passing.map(([, { queue = 'main' }]) => queue)).toEqual(['main', 'main', 'main']);
+});
+
 function inMs(span: StringValue | number | undefined): number {
   if (span === undefined) return Infinity;
   return typeof span === 'number' ? span : ms(span);

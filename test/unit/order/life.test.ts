@@ -63,7 +63,7 @@ describe('an order', () => {
     expect(order.calls).toEqual([]);
   });
 
-  test.each(['HH', 'Above  normal', 'other'])(
+  test.each(['A*', 'Above  normal', 'other'])(
     'whose results mean %j needs a person, once, and the product gets the word as it is',
     async (interpretation) => {
       const order = await life(atLab);
@@ -80,10 +80,10 @@ describe('an order', () => {
   test('whose results mean something unknown needs nobody once that is answered, or a known word takes its place', async () => {
     const order = await life(atLab);
     const partial = [...atLab, 'sample_with_lab.testkit.partial_results'];
-    await order.report(partial, { interpretation: 'HH' });
+    await order.report(partial, { interpretation: 'A*' });
     expect(attentionIn(await order.update('resolveProblem', wait))).toEqual([]);
-    await order.report(partial, { interpretation: 'HH', sampleId: 'SAMPLE-1' });
-    await order.report(partial, { interpretation: 'LL', updatedAt: '2024-03-10T11:00:00.000Z' });
+    await order.report(partial, { interpretation: 'A*', sampleId: 'SAMPLE-1' });
+    await order.report(partial, { interpretation: '>>', updatedAt: '2024-03-10T11:00:00.000Z' });
     expect((await order.state()).attention).toMatchObject([{ reason: 'unknown_interpretation', orderId }]);
     await order.report(partial, { interpretation: 'panic low', updatedAt: '2024-03-10T12:00:00.000Z' });
     expect(await order.reasons()).toEqual(['critical_result']);

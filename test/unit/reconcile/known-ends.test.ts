@@ -9,10 +9,14 @@ const event = { id: 7, created_at: '2026-03-09T12:00:00.000Z', status: 'complete
 const order = { id: 'order-1', interpretation: 'critical', status: 'completed', events: [event] };
 
 let listed: object;
+/** How many orders there are without the filter by flag. */
+let unflagged: number;
 let calls: string[];
+let signalled: object | undefined;
 let results: Record<string, object>;
 beforeEach(() => {
   listed = order;
+  unflagged = 1;
   const timeline = [{ orderId: 'order-1', eventId: 7, at: event.created_at, status: event.status }];
   results = { 'kit-order/order-1': { outcome: 'completed', timeline, criticalResults: [{ orderId: 'order-1' }] } };
   calls = [];
@@ -49,9 +53,14 @@ function startWorker() {
     if (results['run-0']) yield { workflowId, runId: 'run-0', status: { name: 'COMPLETED' }, closeTime: new Date(0) };
   }
   const workflowService = { describeWorkflowExecution: async () => ({}) };
-  const signalWithStart = async () => calls.push('start');
+  const signalWithStart = async (_name: string, { signalArgs: [snapshot] }: { signalArgs: object[] }) => {
+    signalled = snapshot;
+    calls.push('start');
+  };
   const client = { options: { namespace: 'default' }, workflowService, list, getHandle: workflow, signalWithStart };
-  const page = async () => ({ orders: [listed], unreadable: 0, size: 50, total: 1 });
+  const page = async ({ isCritical }: { isCritical?: true }) => ({
+    ...{ orders: [listed], unreadable: 0, size: 50, total: isCritical ? 1 : unflagged },
+  });
   const dependencies = { service: { orders: { page } }, temporal: { workflow: client }, taskQueue: 'invented-queue' };
   const activities = reconcileActivities(dependencies as unknown as ActivityDependencies);
   return async (critical: 'interpretation' | 'is_critical' | undefined, to = range.to) => {
@@ -98,6 +107,25 @@ test('an order that was forwarded to a chain is asked about at every pass: the w
   expect(await pass('interpretation')).toMatchObject({ calls, counts: { critical: 1 } });
   expect(await pass('interpretation')).toMatchObject({ calls, counts: { critical: 1 } });
 });
+
+test.each([{ interpretation: 'normal' }, { interpretation: null }, {}])(
+  'an order that the service flags is critical, whatever its word: %j; unless its list is as long without the filter',
+  async (word) => {
+    listed = { ...order, interpretation: undefined, ...word };
+    results = {};
+    const pass = startWorker();
+    expect(await pass('is_critical')).toEqual({
+      calls: [],
+      counts: expect.objectContaining({ critical: 0 }) as object,
+    });
+    unflagged = 2;
+    expect(await pass('is_critical')).toMatchObject({
+      calls: ['describe', 'signal', 'start'],
+      counts: { critical: 1 },
+    });
+    expect(signalled).toMatchObject({ interpretation: 'critical' });
+  },
+);
 
 test('a range of updated orders is asked about in full, whatever a pass knew of critical ones', async () => {
   const pass = startWorker();

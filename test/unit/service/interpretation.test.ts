@@ -74,9 +74,16 @@ test.each(['HH', 'LL', 'A*', '>', 'Crítico', 'above  high normal', 'Critical Hi
   (written) => expect(interpretationOf(` ${written} `)).toBe(written.replace('  ', ' ')),
 );
 
-test.each(['HH', '<', 'Crítico', 'other', 'high', 'not critical'])('%j is not known: a person has to look', (word) => {
-  expect(isKnownInterpretation(word)).toBe(false);
-  expect(isCritical(word)).toBe(false);
+test.each(['H', 'HHH', '<', 'Crítico', 'other', 'high', 'not critical'])(
+  '%j is not known: a person has to look',
+  (word) => {
+    expect(isKnownInterpretation(word)).toBe(false);
+    expect(isCritical(word)).toBe(false);
+  },
+);
+
+test.each(['HH', 'll ', 'Critical High', 'panic_low'])('%j is an alarm', (word) => {
+  expect(isCritical(word)).toBe(true);
 });
 
 test('a sentence, which may be about a person, leaves nothing but its alarm', () => {

@@ -5,7 +5,12 @@ import { expect, test } from 'vitest';
 import { runningWorkActivities } from '../../../../activities/deletion/running-work.js';
 import { allWorkIdsOf } from '../../../../activities/deletion/erasure.js';
 import { kitOrderId, parsingJobId } from '../../../../protocol/ids.js';
-import { labOrderIdKey, labPhaseKey, labTransactionIdKey } from '../../../../protocol/search-attributes.js';
+import {
+  labAttentionKey,
+  labOrderIdKey,
+  labPhaseKey,
+  labTransactionIdKey,
+} from '../../../../protocol/search-attributes.js';
 
 const userId = '00000000-0000-4000-8000-00000000000a';
 const id = '00000000-0000-4000-8000-000000000001';
@@ -32,16 +37,20 @@ function temporalWith(runs: object[], answers: Record<string, () => unknown> = {
 const attributes = (pairs: [{ name: string }, unknown][]) => ({
   get: (key: { name: string }) => pairs.find(([{ name }]) => name === key.name)?.[1],
 });
-const run = (type: string, workflowId: string, phase?: string) => ({
+const run = (type: string, workflowId: string, phase?: string, attention: string[] = []) => ({
   ...{ type, workflowId, runId: 'run', status: { name: 'RUNNING' } },
-  typedSearchAttributes: attributes(phase === undefined ? [] : [[labPhaseKey, phase]]),
+  typedSearchAttributes: attributes([
+    ...(phase === undefined ? [] : [[labPhaseKey, phase] as [{ name: string }, unknown]]),
+    [labAttentionKey, attention],
+  ]),
 });
 
-test('running work is a user’s own, in either letter case of the id, without what only waits for a receiver', async () => {
+test('running work is a user’s own, in either letter case of the id, without what only waits for a receiver, but with an open critical result', async () => {
   const orders = ['completed', 'forwarded'].map((phase) => run('kitOrder', 'x', phase));
   const linked = run('linkProvider', 'x', 'connected');
   const ended = [...orders, linked, run('parsingJob', 'x', 'superseded'), run('bookAppointment', 'x', 'expired')];
-  const open = [run('kitOrder', 'a', 'failed'), run('parsingJob', 'b', 'parsing'), run('submitReport', 'c')];
+  const alarmed = run('kitOrder', 'd', 'completed', ['critical_result', 'late_arrival']);
+  const open = [run('kitOrder', 'a', 'failed'), run('parsingJob', 'b', 'parsing'), run('submitReport', 'c'), alarmed];
   const { temporal, queries } = temporalWith([...open, ...ended]);
   const activities = runningWorkActivities({ temporal, target: 'off' });
   const { work } = await activities.findRunningWork(userId.toUpperCase());

@@ -72,7 +72,7 @@ test('a deployment without a receiver drops what was made without knowing that, 
   await expect(notify([dropped, notification])).rejects.toMatchObject({ type: 'NotificationsNotConfigured' });
 });
 
-test('an alarm does not wait behind a notification that the receiver has failed to take three times', async () => {
+test('an alarm and its reminder do not wait behind a notification that the receiver has failed to take three times', async () => {
   const taken: string[] = [];
   const { baseUrl } = await answering(({ body }) => {
     const { type } = (typeof body === 'string' ? JSON.parse(body) : body) as { type: string };
@@ -81,11 +81,12 @@ test('an alarm does not wait behind a notification that the receiver has failed 
     return { status: 204 };
   });
   const alarm = { ...notification, id: 'order-1/8/critical_result', type: 'order.critical_result' };
+  const reminder = { ...alarm, id: 'order-1/8/critical_result_reminder', type: 'order.critical_result_reminder' };
   const notify = (attempt: number) =>
-    notifying(baseUrl)([notification, alarm], new MockActivityEnvironment({ attempt }));
+    notifying(baseUrl)([notification, alarm, reminder], new MockActivityEnvironment({ attempt }));
   await expect(notify(3)).rejects.toMatchObject({ type: 'NotificationRefused' });
   expect(taken).toEqual([]);
-  expect(await notify(4)).toEqual({ delivered: [alarm.id], refused: [], handedOver: false });
+  expect(await notify(4)).toEqual({ delivered: [alarm.id, reminder.id], refused: [], handedOver: false });
 });
 
 test('a reminder that the receiver fails to take keeps its portal link for later attempts, until it has arrived', async () => {
