@@ -8,6 +8,7 @@ import { readText } from './input.js';
 import type { ListOptions } from '../workflow-list.js';
 import { listCommand, ofAppointments } from './lists.js';
 import { attentionText, changeLine, facts, moment, sections, table, timelineTable, waiting, words } from './output.js';
+import { omitNullish } from '../../service/json-object.js';
 
 interface NotesOption {
   notesFile?: string;
@@ -137,12 +138,7 @@ function show(commandLine: CommandLine, state: AppointmentState): void {
 }
 
 function questionOf({ startDate, site, zip, radius }: SlotOptions): SlotQuestion {
-  return {
-    ...(startDate !== undefined && { startDate }),
-    ...(site !== undefined && { siteCodes: site }),
-    ...(zip !== undefined && { zipCode: zip }),
-    ...(radius !== undefined && { radius }),
-  };
+  return omitNullish({ startDate, siteCodes: site, zipCode: zip, radius });
 }
 
 /** Notes may be about the person, and a command line ends up in the shell's history. */

@@ -9,6 +9,7 @@ import type { CommandLine } from './command-line.js';
 import { UsageError } from './failures.js';
 import { count } from './input.js';
 import { facts, moment, sections, table, words } from './output.js';
+import { omitNullish } from '../../service/json-object.js';
 
 interface Filter {
   type?: string;
@@ -98,11 +99,7 @@ function whichEvents(id: string | undefined, { all, limit, ...filter }: ReplayOp
 }
 
 function filterOf({ type, reason, before }: Filter): RejectedEventFilter {
-  return {
-    ...(type !== undefined && { eventType: type }),
-    ...(reason !== undefined && { reason }),
-    ...(before !== undefined && { before }),
-  };
+  return omitNullish({ eventType: type, reason, before });
 }
 
 function eventTable(events: readonly RejectedEventEntry[]): string {

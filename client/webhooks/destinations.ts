@@ -4,6 +4,7 @@ import type { Installation } from '../../service/installation.js';
 import { type AbandonedCalls, within } from '../call-options.js';
 import type { Outcome } from './answers.js';
 import type { Message, UnparsedMessage } from './verify.js';
+import { omitNullish } from '../../service/json-object.js';
 
 /* The destinations of an event: Temporal, and the sinks for health data and for rejected events, which a product may provide. */
 
@@ -104,9 +105,7 @@ export async function storeRejected(
   const userId = userOf(value);
   const event: RejectedEventReceived = {
     reason: outcome.name === 'event_refused' ? 'refused_by_temporal' : outcome.name,
-    ...(outcome.problem !== undefined && { problem: outcome.problem }),
-    ...(eventType !== undefined && { eventType }),
-    ...(userId !== undefined && { userId }),
+    ...omitNullish({ problem: outcome.problem, eventType, userId }),
     body,
   };
   const kept: Outcome = outcome.name === 'event_refused' ? { ...outcome, name: 'event_set_aside' } : outcome;

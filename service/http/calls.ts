@@ -70,7 +70,7 @@ export function idempotencyHeaders(key: string | undefined): Record<string, stri
 /**
  * Two requests with one key at once: the later one is refused while the service still works on the first, so its outcome is unknown.
  * Neither the status nor the sentence is documented. 409 is such a refusal unless its sentence is about something else; other statuses
- * only if the sentence says so; 425 is an outage anyway.
+ * only if the sentence says so; 425 is an outage anyway. A 409 to an order without a key: `orEarlier` in `activities/order/placing.ts`.
  */
 export function collisionOf(error: unknown, { headers = {} }: Pick<ServiceCall, 'headers'>): AnswerLost | undefined {
   if (!Object.hasOwn(headers, 'x-idempotency-key')) return undefined;

@@ -38,7 +38,7 @@ import { answerCaller, requireNoOtherRoot, type KitOrderRun } from './run.js';
 /*
  * A product's commands on an order: register its kit, cancel it, replace its kit, decide about its problem; critical results are
  * acknowledged in `acknowledging.ts`. Each function checks what it is given and answers with the command. Whether the service
- * will do it, only the service knows.
+ * will do it, only the service knows; how it is asked, and what a lost answer means, is in `activities/order/orders.ts`.
  */
 
 /** A command after the check of what was given. */
