@@ -37,7 +37,12 @@ interface Booking {
   bookingTimeout: number;
 }
 
-export interface BookSlot extends Booking {
+interface NewBooking extends Booking {
+  /** The appointment that was cancelled here before: a read that is older than that still shows it. */
+  cancelledId?: string;
+}
+
+export interface BookSlot extends NewBooking {
   slotId: string;
   /** Milliseconds that the provider has to confirm; without it the booking waits for the provider's answer. */
   confirmWithin?: number;
@@ -47,7 +52,7 @@ export interface BookSlot extends Booking {
   isRepeated?: true;
 }
 
-export interface RequestAppointment extends Booking {
+export interface RequestAppointment extends NewBooking {
   provider: string;
 }
 
@@ -71,7 +76,7 @@ export async function bookOnce(
   return checkThenAct({
     look: async (options) => {
       const found = await presentAppointment(service, orderId, place, options);
-      if (!found || !isOpen(found)) return undefined;
+      if (!found || !isOpen(found) || found.appointmentId === input.cancelledId) return undefined;
       // Booked by an attempt whose answer was lost, or by somebody else for the same time.
       if (found.startAt === start) return found;
       throw anotherExists();
@@ -102,7 +107,7 @@ export async function bookOnce(
  */
 async function asShownNow(
   service: LabService,
-  { orderId, isRepeated, bookingTimeout }: BookSlot,
+  { orderId, isRepeated, bookingTimeout, cancelledId }: BookSlot,
   answered: AppointmentSnapshot,
 ): Promise<AppointmentSnapshot> {
   const read = () => {
@@ -116,7 +121,7 @@ async function asShownNow(
     now = await read();
     if (now === 'nothing') throw slotGone();
   }
-  const shown = now === undefined || now === 'nothing' ? answered : now;
+  const shown = now === undefined || now === 'nothing' || now.appointmentId === cancelledId ? answered : now;
   if (!isOpen(shown)) throw slotGone();
   return shown;
 }
@@ -133,7 +138,7 @@ export async function requestOnce(
   return checkThenAct({
     look: async (options) => {
       const found = await presentAppointment(service, orderId, 'home', options);
-      if (!found || !isOpen(found)) return undefined;
+      if (!found || !isOpen(found) || found.appointmentId === input.cancelledId) return undefined;
       if (found.provider?.toLowerCase() === provider.toLowerCase()) return found;
       throw anotherExists();
     },

@@ -71,7 +71,7 @@ export interface Appointment
   site?: { appointmentId: string; startAt: string; code: string };
   /** The state of the order when it was last read. */
   order?: Exclude<OrderEffect, 'open'>;
-  /** The appointment that the product cancelled: that it is cancelled is not news. */
+  /** The appointment that the product cancelled: that it is cancelled is not news, unless it was shown open again. */
   cancelledId?: string;
   /** The visit at home that the product cancelled, and if that was in time for a refund. */
   refund?: { appointmentId: string; refundable: boolean };
@@ -270,6 +270,8 @@ function learn(appointment: Appointment, snapshot: AppointmentSnapshot, now: num
   } else if (isOpen(snapshot)) {
     delete appointment.fallen;
     delete appointment.askAgainAt;
+    // It stands all the same, and its next fall is news.
+    if (appointmentId === appointment.cancelledId && !(before && isOpen(before))) delete appointment.cancelledId;
   }
   if (before?.status !== status || before.startAt !== startAt || before.appointmentId !== appointmentId) {
     note(appointment, startAt === undefined ? status : `${status}, for ${startAt}`, now);

@@ -66,9 +66,9 @@ export async function choose(appointment: Appointment, choice: SlotChoice): Prom
   // A webhook, or the same choice before it, was faster.
   if (open && isAt(appointment, open, slotId)) return stateOf(appointment);
   if (open) throw alreadyThere(open);
-  const { orderId, policy } = appointment;
+  const { orderId, policy, cancelledId } = appointment;
   const { bookingTimeout, confirmation, confirmationWait } = policy;
-  const call = omitNullish({ orderId, slotId, notes, bookingTimeout });
+  const call = omitNullish({ orderId, slotId, notes, bookingTimeout, cancelledId });
   const waits = confirmation === 'later' || site !== undefined ? { confirmWithin: confirmationWait } : {};
   const isRepeated = appointment.booking?.slotId === slotId;
   const keyed =
@@ -101,9 +101,9 @@ export async function askProvider(appointment: Appointment, request: Appointment
   if (open && open.startAt === undefined && open.provider?.toLowerCase() === provider.toLowerCase())
     return stateOf(appointment);
   if (open) throw alreadyThere(open);
-  const { orderId, policy } = appointment;
+  const { orderId, policy, cancelledId } = appointment;
   const { bookingTimeout } = policy;
-  const call = omitNullish({ orderId, provider, notes, bookingTimeout });
+  const call = omitNullish({ orderId, provider, notes, bookingTimeout, cancelledId });
   const summary = `ask ${provider} for an appointment`;
   return arrange(appointment, { ...actorOf(request), done: `${provider} asked for an appointment` }, () =>
     activities.requestAppointment.executeWithOptions({ ...booking(bookingTimeout), summary }, [call]),

@@ -462,6 +462,17 @@ describe('a cancellation', () => {
     expect(of.run.shown.details).not.toContain('too late');
   });
 
+  test('to choose again names the appointment in the next booking; one that is shown open all the same may fall again, which is news', async () => {
+    const of = await begin(confirmed, { cancelAppointment: { ...cancelled, events: [] }, bookSlot: lost });
+    await cancel(of, { rebook: true });
+    await choose(of, later);
+    expect(of.argumentsOf('bookSlot')).toMatchObject([{ cancelledId: 'appointment-1' }]);
+    await of.given({ readAppointment: reading(confirmed) }, 0.1);
+    expect(await stateOf(of)).toMatchObject({ phase: 'confirmed' });
+    await report(of, cancelled);
+    expect(of.events.at(-1)).toBe('0.1h appointment.choice_needed cancelled');
+  });
+
   test.each([0, 1])('a day before the visit or less (%i h) is not refunded', async (hours) => {
     const soon = { startAt: at(day), endAt: at(day + hour) };
     const cancelAppointment = snapshot(['confirmed', 'cancelled'], soon);

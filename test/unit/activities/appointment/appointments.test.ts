@@ -53,7 +53,7 @@ async function serviceWith(given: Record<string, Answer | Answer[]>, requireNotS
     bodyOf: (what: string) => requests[asked.lastIndexOf(what)]?.body,
     book: (more: object = {}) => arranged(() => bookOnce(creating, { ...common, slotId, ...more })),
     move: () => arranged(() => moveOnce(creating, { ...common, slotId, appointmentId: 'appointment-1' })),
-    request: (more: { provider: string; notes?: string }) =>
+    request: (more: { provider: string; notes?: string; cancelledId?: string }) =>
       arranged(() => requestOnce(creating, { ...common, ...more })),
     slots: (filter: Parameters<typeof slotsFor>[2] = {}) => arranged(() => slotsFor(service, 'order-1', filter)),
     cancel: (more: object = {}, attempt = 1) =>
@@ -136,6 +136,36 @@ describe('a booking', () => {
     const { book, count } = await serviceWith({ ...free, 'POST book': answer, 'GET appointment': [none, visit] });
     expect(await book()).toMatchObject({ appointmentId: 'appointment-1' });
     expect(count('POST book')).toBe(1);
+  });
+});
+
+describe('after a cancellation, a read that still shows the cancelled appointment', () => {
+  const cancelledId = 'appointment-1';
+  const made = visitAt(start, { id: 'appointment-2', provider: 'lab' });
+  const bookable = { 'GET order-1': { body: order }, 'POST availability': daysWith({}), 'POST book': made };
+
+  test.each([
+    ['at the same time', visit],
+    ['at another time', visitAt(later)],
+  ])('%s, is neither the booking nor in its way', async (_when, old) => {
+    const { book } = await serviceWith({ ...bookable, 'GET appointment': old });
+    expect(await book({ cancelledId })).toMatchObject({ appointmentId: 'appointment-2' });
+  });
+
+  test('is not the one that a provider was asked for', async () => {
+    const old = visitAt(start, { provider: 'lab' });
+    const { request } = await serviceWith({ ...bookable, 'GET appointment': old, 'POST request': made });
+    expect(await request({ provider: 'lab', cancelledId })).toMatchObject({ appointmentId: 'appointment-2' });
+  });
+
+  test('does not say how a booking at a service centre stands', async () => {
+    const slotAtCentre = slotIdOf({ day: '2030-02-01', start, end, site: 'PSC1' });
+    const lab = { details: { type: 'walk_in_test' }, lab_test: { lab: { slug: 'invented-lab' } } };
+    const sites = daysWith({ location: { code: 'PSC1' } });
+    const atCentre = { ...bookable, 'GET order-1': orderWith(lab), 'POST availability': sites };
+    const { book } = await serviceWith({ ...atCentre, 'GET appointment': visit });
+    const booked = await book({ slotId: slotAtCentre, idempotencyKey: 'key-1', cancelledId });
+    expect(booked).toMatchObject({ appointmentId: 'appointment-2' });
   });
 });
 
