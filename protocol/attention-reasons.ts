@@ -210,6 +210,11 @@ export const matchReviewAttention: Texts<MatchReviewAttentionReason> = {
     answer: 'ask the service',
     cleared: 'their decision',
   },
+  review_unreadable: {
+    raised: 'for a day, the service has not shown the review, or has refused to',
+    answer: 'check the service and its key',
+    cleared: 'a read of the review, or its end',
+  },
   ...shared,
 };
 

@@ -89,6 +89,7 @@ export type MatchReviewOutcome =
 export type MatchReviewAttentionReason =
   | 'decision_needed'
   | 'service_review_overdue'
+  | 'review_unreadable'
   | 'notifications_undelivered'
   | 'unreadable_signal';
 
@@ -150,7 +151,7 @@ export type MatchReviewNotification = MatchReviewNotificationHead &
         type: 'review_needed';
         data: { decisionCode?: string; allowedActions: string[]; interpretation?: string; resultStatus?: string };
       }
-    | { type: 'review_reminder'; data: { reminder: number; allowedActions: string[] } }
+    | { type: 'review_reminder'; data: { reminder: number; allowedActions: string[]; interpretation?: string } }
     /** It waits for others: `with_service` or `unknown`. */
     | { type: 'phase_changed'; data: { phase: MatchReviewPhase; status: string } }
     | { type: 'attention_raised'; data: Attention<MatchReviewAttentionReason> }

@@ -4,11 +4,12 @@ import { note } from '../entity/journal.js';
 import { enqueue, headOf, raise } from './announcements.js';
 import { bringOrder, readReview } from './reading.js';
 import { backBelieved, mayContradict, type Review } from './review.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /** The times by which something should have been reported: `deadlinesOf` derives them from what happened and from the policy, without a clock. */
 
 interface Deadline extends Moment {
-  name: 'read_the_review' | 'decision_reminder' | 'service_review' | 'notify_the_order';
+  name: 'read_the_review' | 'unreadable' | 'decision_reminder' | 'service_review' | 'notify_the_order';
   /** The key that marks it as handled, once for each stage. */
   key: string;
   /** Which of several reminders, from 1. */
@@ -26,8 +27,9 @@ export function deadlinesOf(review: Review): Deadline[] {
 }
 
 function stageDeadlines(review: Review): Deadline[] {
-  const { stage, policy, notifies } = review;
+  const { known, stage, policy, notifies } = review;
   const { phase, since } = stage;
+  if (!known) return [deadline(review, 'unreadable', since + longestOutage)];
   if (phase === 'with_service') return [deadline(review, 'service_review', since + policy.serviceReviewDeadline)];
   if (phase !== 'awaiting_decision' || notifies !== true) return [];
   return policy.decisionReminders.map((span, n) => deadline(review, 'decision_reminder', since + span, n + 1));
@@ -87,11 +89,15 @@ function handleDeadline(review: Review, { name, key, ordinal }: Deadline, now: n
     review.handledDeadlines.push(key);
     note(review, `decision reminder ${ordinal}`, now);
     const at = `${iso(review.stage.since)}/${ordinal}`;
-    const data = { reminder: ordinal, allowedActions: review.known?.allowedActions ?? [] };
+    const { allowedActions = [], interpretation } = review.known ?? {};
+    const data = { reminder: ordinal, allowedActions, ...omitNullish({ interpretation }) };
     enqueue(review, { ...headOf(review, at, 'review_reminder', now), type: 'review_reminder', data });
   } else if (name === 'service_review') {
     review.handledDeadlines.push(key);
     raise(review, 'service_review_overdue', now);
+  } else if (name === 'unreadable') {
+    review.handledDeadlines.push(key);
+    raise(review, 'review_unreadable', now);
   }
 }
 

@@ -104,6 +104,8 @@ export function stands(review: Review, reason: MatchReviewAttentionReason): bool
       return currentPhase(review) === 'awaiting_decision';
     case 'service_review_overdue':
       return currentPhase(review) === 'with_service';
+    case 'review_unreadable':
+      return review.ending === undefined && review.known === undefined;
     // The delivery clears the first; nothing shows what a dropped signal was about.
     case 'notifications_undelivered':
     case 'unreadable_signal':

@@ -220,6 +220,19 @@ describe('what is there already', () => {
     expect(review.events[0]).toBe('12.033h match_review.review_needed');
   });
 
+  test('is asked about after a day, until the service shows the review', async () => {
+    const refused = { failure: { type: 'Unauthorized' } };
+    const unread = { identifyMatchReview: { notifies: true }, readMatchReview: refused };
+    const review = await (await life(item(), unread)).until(48);
+    expect(review.events).toEqual(['24h match_review.attention_raised review_unreadable']);
+    expect(await stateOf(review)).toMatchObject({ attention: [{ reason: 'review_unreadable' }] });
+    await review.given({ readMatchReview: shown(item()) }, 48.5);
+    const cleared = 'match_review.attention_cleared review_unreadable';
+    expect(review.events.slice(1).map((event) => event.replace(/^\S+ /, ''))).toEqual([
+      ...['match_review.review_needed', 'match_review.attention_raised decision_needed', cleared],
+    ]);
+  });
+
   test('may be older than a webhook that came meanwhile: it is read again', async () => {
     const review = await life(item(), { identifyMatchReview: silent });
     await review.signal('matchReviewReported', reported('pending_ops_review').argument);
@@ -235,6 +248,12 @@ test('a review whose signal could not be decrypted is read at once, and again wi
   await review.given({ readMatchReview: shown(withStaff) }, 0.1);
   expect(readsOf(review)).toEqual([0, 120]);
   expect(await stateOf(review)).toMatchObject({ phase: 'with_service', attention: [{ reason: 'unreadable_signal' }] });
+});
+
+test('a reminder says how the result was interpreted: a critical one is urgent', async () => {
+  const review = await (await life(item({ interpretation: 'critical' }))).until(25);
+  const reminders = review.announced.filter(({ type }) => type === 'match_review.review_reminder');
+  expect(reminders).toMatchObject([{ data: { reminder: 1, interpretation: 'critical' } }]);
 });
 
 test('a result that turns out to be critical does not wait until the receiver is tried again', async () => {
