@@ -14,12 +14,8 @@ const order = (orderId: string, more: Partial<OrderSnapshot> = {}): OrderSnapsho
 
 /** What a transaction says of an order: `b redraw, parent a, day 2`. */
 function listedAs(text: string): TransactionOrder {
-  const {
-    id = '',
-    origin,
-    parentId,
-    day,
-  } = /^(?<id>[^ ,]+)( (?<origin>\w+))?(, parent (?<parentId>[^ ,]+))?(, day (?<day>\d))?$/.exec(text)?.groups ?? {};
+  const pattern = /^(?<id>[^ ,]+)( (?<origin>\w+))?(, parent (?<parentId>[^ ,]+))?(, day (?<day>\d))?$/;
+  const { id = '', origin, parentId, day } = pattern.exec(text)?.groups ?? {};
   return { id, ...omitNullish({ origin, parentId, createdAt: day && daysAfterStart(Number(day)) }) };
 }
 const listing = (...orders: string[]) => transactionOf(...orders.map(listedAs));

@@ -64,20 +64,13 @@ describe('a chain of initial, redraw and replacement', () => {
 
   test('follows its last kit to the end, whose outcome is that of the chain', () => {
     const chain = caseOf(reports, { replacements });
-    expect(stateOf(chain)).toMatchObject({
-      rootOrderId: 'order-1',
-      orderId: 'order-3',
-      phase: 'in_transit_to_customer',
-    });
+    const ids = { rootOrderId: 'order-1', orderId: 'order-3' };
+    expect(stateOf(chain)).toMatchObject({ ...ids, phase: 'in_transit_to_customer' });
     expect(outcomeOf(chain)).toBeUndefined();
     learn(chain, replacementKit('order-3', happyPath, { interpretation: 'normal' }));
     expect(resultOf(chain)).toMatchObject({
-      outcome: 'completed',
-      orderId: 'order-3',
-      rootOrderId: 'order-1',
-      interpretation: 'normal',
+      ...{ ...ids, outcome: 'completed', interpretation: 'normal', replacements },
       chain: [{ phase: 'failed' }, { phase: 'failed' }, { phase: 'completed' }],
-      replacements,
     });
   });
 
@@ -96,20 +89,16 @@ describe('a chain of initial, redraw and replacement', () => {
 });
 
 describe('a redraw', () => {
+  const ofParent = { parentId: 'order-1', createdAt: daysAfterStart(20) };
   test.each<[string, OrderSnapshot]>([
     ['of the same transaction', redrawOf(['ordered'])],
     ['whose parent is itself', redrawOf(['ordered'], { parentId: 'order-2' })],
-    [
-      'that reports its parent and no origin',
-      kitOf('order-2', ['ordered'], { parentId: 'order-1', createdAt: daysAfterStart(20) }),
-    ],
+    ['that reports its parent and no origin', kitOf('order-2', ['ordered'], ofParent)],
   ])('%s follows the first order and becomes the current one, whichever is received first', (_what, redraw) => {
-    for (const reports of [
-      [initialOf(badSample), redraw],
-      [redraw, initialOf(badSample)],
-    ]) {
-      expect(currentOrder(caseOf(reports)).orderId).toBe('order-2');
-      expect(linksOf(caseOf(reports))).toMatchObject([
+    const reports = [initialOf(badSample), redraw];
+    for (const received of [reports, reports.toReversed()]) {
+      expect(currentOrder(caseOf(received)).orderId).toBe('order-2');
+      expect(linksOf(caseOf(received))).toMatchObject([
         { orderId: 'order-1', replacedBy: 'order-2' },
         { orderId: 'order-2', replaces: 'order-1' },
       ]);
@@ -288,20 +277,12 @@ test('the last event of an order without any comes before every event, even befo
 
 test('the state says what is known of the current order, and nothing else', () => {
   const shipment = { outboundCourier: 'usps', outboundTrackingNumber: '1Z' };
-  const kit = kitOf('order-1', [...pathTo('transit_lab'), 'problem_in_transit_lab'], {
-    userId: 'user-1',
-    sampleId: 'SAMPLE-1',
-    shipment,
-  });
+  const shown = { userId: 'user-1', sampleId: 'SAMPLE-1', shipment };
+  const kit = kitOf('order-1', [...pathTo('transit_lab'), 'problem_in_transit_lab'], shown);
+  const status = 'collecting_sample.testkit.problem_in_transit_lab';
   expect(stateOf(caseOf([kit], { reference: 'ref-1' }))).toMatchObject({
-    reference: 'ref-1',
-    userId: 'user-1',
-    phase: 'in_transit_to_lab',
-    status: 'collecting_sample.testkit.problem_in_transit_lab',
-    registered: true,
-    sampleId: 'SAMPLE-1',
-    problem: { status: 'collecting_sample.testkit.problem_in_transit_lab', since: daysAfterStart(8) },
-    shipment,
+    ...{ ...shown, reference: 'ref-1', phase: 'in_transit_to_lab', status, registered: true },
+    problem: { status, since: daysAfterStart(8) },
     waiting: { for: 'the problem in transit to clear', until: daysAfterStart(15) },
     attention: [],
   });

@@ -27,14 +27,8 @@ function temporalWith(stored: readonly Stored[], refusal?: number) {
     if (!workflow || runId === undefined || isGone(runId)) throw new WorkflowNotFoundError('none', workflowId, runId);
     const { type, isOpen, status = 'COMPLETED' } = workflow;
     const closeTime = isOpen ? undefined : new Date('2026-03-01T10:00:00.000Z');
-    return {
-      workflowId,
-      runId,
-      type,
-      closeTime,
-      status: { name: isOpen ? 'RUNNING' : status },
-      users: workflow.runs[runId],
-    };
+    const standing = { closeTime, status: { name: isOpen ? 'RUNNING' : status } };
+    return { workflowId, runId, type, ...standing, users: workflow.runs[runId] };
   };
   const workflow = {
     async *list() {
@@ -75,10 +69,14 @@ const kit = (id: string, runs: Stored['runs'], more: Partial<Stored> = {}): Stor
   ...{ workflowId: `kit-order/${id}`, type: 'kitOrder', runs, ...more },
 });
 
+const delivery = (id: string, runs: Stored['runs'], more: Partial<Stored> = {}): Stored => ({
+  ...{ workflowId: `deliver-notifications/kit-order/${id}`, type: 'deliverNotifications', runs, ...more },
+});
+
 test('every run of the user’s ended workflows is found, and the deliveries that do not say whose they are', async () => {
   const { find } = temporalWith([
     kit('1', { 'run-1': [userId], 'run-2': [userId, userId] }),
-    { workflowId: 'deliver-notifications/kit-order/1', type: 'deliverNotifications', runs: { 'run-3': [] } },
+    delivery('1', { 'run-3': [] }),
     kit('2', { 'run-4': [userId] }, { status: 'TERMINATED' }),
     kit('3', { 'run-5': [another] }),
   ]);
@@ -105,12 +103,7 @@ test('no run is found of a workflow that is open, or that was another user’s a
     kit('1', { 'run-1': [userId], 'run-2': [userId] }, { isOpen: true }),
     kit('2', { 'run-3': [another, userId] }),
     kit('4', { 'run-5': [userId] }),
-    {
-      workflowId: 'deliver-notifications/kit-order/4',
-      type: 'deliverNotifications',
-      runs: { 'run-4': [] },
-      isOpen: true,
-    },
+    delivery('4', { 'run-4': [] }, { isOpen: true }),
   ]);
   expect(await find()).toMatchObject({
     runs: [{ runId: 'run-5' }],
@@ -123,11 +116,8 @@ test('no run is found of a workflow that is open, or that was another user’s a
 });
 
 test('no run is found of the deliveries of an order that has moved to another user', async () => {
+  const { find } = temporalWith([kit('1', { 'run-1': [userId, another] }), delivery('1', { 'run-2': [userId] })]);
   const workflowId = 'deliver-notifications/kit-order/1';
-  const { find } = temporalWith([
-    kit('1', { 'run-1': [userId, another] }),
-    { workflowId, type: 'deliverNotifications', runs: { 'run-2': [userId] } },
-  ]);
   const left = [{ workflowId, name: 'deliverNotifications', because: 'another_user' }];
   expect(await find()).toEqual({ runs: [], workflows: [], left });
 });

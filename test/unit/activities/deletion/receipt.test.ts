@@ -35,27 +35,16 @@ async function receiptIn({
   attempt = 1,
 }: Deployment) {
   const { baseUrl } = await answering(() => user);
-  const temporal = {
-    ...{
-      options: { namespace: 'default' },
-      workflow: {
-        async *list() {
-          if (listed === 'impossible') throw new Error('12 UNIMPLEMENTED');
-          yield* listed;
-        },
-      },
-    },
-    workflowService: {
-      describeNamespace: async () => ({ config: { workflowExecutionRetentionTtl: { seconds: 30 * 86_400 } } }),
-    },
-  };
+  async function* list() {
+    if (listed === 'impossible') throw new Error('12 UNIMPLEMENTED');
+    yield* listed;
+  }
+  const config = { workflowExecutionRetentionTtl: { seconds: 30 * 86_400 } };
+  const workflowService = { describeNamespace: async () => ({ config }) };
+  const temporal = { options: { namespace: 'default' }, workflow: { list }, workflowService };
   const workerStore = store === 'off' ? store : { store: { get: async () => store } };
-  const activities = receiptActivities({
-    service: serviceAt(baseUrl),
-    temporal,
-    workerStore,
-    receiptKey: key,
-  } as never);
+  const service = serviceAt(baseUrl);
+  const activities = receiptActivities({ service, temporal, workerStore, receiptKey: key } as never);
   const work = () => activities.writeReceipt(deletion);
   const written: Awaited<ReturnType<typeof work>> = await new MockActivityEnvironment({ attempt }).run(work);
   return written.receipt ?? '';
@@ -82,19 +71,12 @@ test('a receipt is verified by the public key, and says what was read after the 
 test('a receipt that was changed, or signed with another key, is refused', async () => {
   const receipt = await receiptIn({});
   const [header = '', payload = '', signature = ''] = receipt.split('.');
-  const other = Buffer.from(Buffer.from(payload, 'base64url').toString().replace('"rows":0', '"rows":1')).toString(
-    'base64url',
-  );
-  const unsigned = Buffer.from('{"alg":"none"}').toString('base64url');
-  const spelled = [`${receipt}=`, `${receipt}$`, `${receipt}==more`];
-  for (const changed of [
-    `${header}.${other}.${signature}`,
-    `${unsigned}.${payload}.`,
-    `${receipt}.x`,
-    '',
-    'x',
-    ...spelled,
-  ])
+  const inBase64 = (text: string) => Buffer.from(text).toString('base64url');
+  const said = Buffer.from(payload, 'base64url').toString();
+  const other = `${header}.${inBase64(said.replace('"rows":0', '"rows":1'))}.${signature}`;
+  const unsigned = `${inBase64('{"alg":"none"}')}.${payload}.`;
+  const spelled = ['.x', '=', '$', '==more'].map((more) => `${receipt}${more}`);
+  for (const changed of [other, unsigned, '', 'x', ...spelled])
     expect(() => verifyReceipt(changed, pem(pair.publicKey)), changed).toThrow(errors.ReceiptInvalid);
   expect(() => verifyReceipt(receipt, pem(generateKeyPairSync('ed25519').publicKey))).toThrow(errors.ReceiptInvalid);
   const heads = signJws(pair.privateKey, { iat: 1, kind: 'labops audit heads', chains: {} });

@@ -7,33 +7,17 @@ import { resolvePolicy } from '../../../../protocol/policy/policies.js';
 import { answering, serviceAt } from '../../service/recording-server.js';
 
 test('the redraw of a replacement whose own workflow has ended leads to the chain that this one had joined', async () => {
-  const transaction = {
-    id: 'transaction-2',
-    orders: [
-      { id: 'second', origin: 'initial' },
-      { id: 'redraw', origin: 'redraw' },
-    ],
-  };
-  const ofSecond = { origin: 'redraw', order_transaction: transaction };
+  const [second, redraw] = [{ id: 'second', origin: 'initial' } as const, { id: 'redraw', origin: 'redraw' } as const];
+  const order_transaction = { id: 'transaction-2', orders: [second, redraw] };
+  const orders = [{ id: 'root' }, { ...second, order_transaction }, { ...redraw, order_transaction }];
   const { baseUrl } = await answering(({ url = '' }) => {
-    const id = url.split('/').at(-1) ?? '';
-    return {
-      body: {
-        id,
-        user_id: 'user-1',
-        events: [],
-        ...(id !== 'root' && ofSecond),
-        ...(id === 'second' && { origin: 'initial' }),
-      },
-    };
+    const order = orders.find(({ id }) => url.endsWith(`/${id}`));
+    return { body: { ...order, user_id: 'user-1', events: [] } };
   });
   const forwarded = { outcome: 'forwarded', rootOrderId: 'root' };
   const given: string[] = [];
   const ended = {
-    workflowId: 'kit-order/second',
-    runId: 'run-1',
-    status: { name: 'COMPLETED' },
-    startTime: new Date(0),
+    ...{ workflowId: 'kit-order/second', runId: 'run-1', status: { name: 'COMPLETED' }, startTime: new Date(0) },
     typedSearchAttributes: { get: () => undefined },
   };
   const workflow = {
