@@ -250,12 +250,7 @@ describe('patience', () => {
       given('9.problem_persists', 20),
       `${sending}, 11.problem_persists 17`,
     ],
-    [
-      'lasts while the visit is arranged',
-      [...visit, scheduled],
-      given('collection_overdue', 95),
-      'collection_overdue.2 185',
-    ],
+    ['lasts as it is arranged', [...visit, scheduled], given('collection_overdue', 95), 'collection_overdue.2 185'],
     ['for a decision gives the whole wait again', lost, given('4.decision', 10), '4.decision.2 40'],
   ])('%s', (_what, statuses, more, expected) => {
     expect(inBrief(kitCase(statuses, more))).toBe(expected);
@@ -374,12 +369,7 @@ describe('giving up', () => {
     ['does not count from a reminder', registered, met('5.return_reminder.1'), undefined],
     ['does not count from a question', lost, met('4.decision'), undefined],
     ['does not happen once the order moves', sentBack, overdue, undefined],
-    [
-      'does not happen once a person gives it time',
-      registered,
-      { ...overdue, ...given('5.return_overdue', 30) },
-      undefined,
-    ],
+    ['does not happen in the time given', registered, { ...overdue, ...given('5.return_overdue', 30) }, undefined],
   ])('%s', (_what, statuses, more, expected) => {
     expect(givingUpAt(kitCase(statuses, more))).toBe(expected);
   });

@@ -17,10 +17,7 @@ test.each(['registered', 'testkit_registered'])(
       id: 'order-1',
       events: [{ id: 1, status: `received.testkit.${low}`, created_at: '2026-01-01T00:00:00Z' }],
     }));
-    expect(orders.map((order) => isSearched(order as Parameters<typeof isSearched>[0], { status: [status] }))).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    const isFound = (order: object) => isSearched(order as Parameters<typeof isSearched>[0], { status: [status] });
+    expect(orders.map(isFound)).toEqual([true, true, false]);
   },
 );

@@ -425,11 +425,8 @@ describe('the policy', () => {
   });
 
   test('that fails orders whose kit is lost lets one fail whose replacement failed before', async () => {
-    const order = await lives(
-      lost,
-      { onLost: 'replace' },
-      { replaceKitOrder: refused, resolvePolicy: resolvingPolicy },
-    );
+    const answers = { replaceKitOrder: refused, resolvePolicy: resolvingPolicy };
+    const order = await lives(lost, { onLost: 'replace' }, answers);
     await order.update('setPolicy', { policy: { onLost: 'fail' } });
     await order.given({ replaceKitOrder: replaced }, 25);
     expect(order.callsOf('replaceKitOrder')).toHaveLength(1);
@@ -438,11 +435,7 @@ describe('the policy', () => {
 
   test('that may not replace a kit because placing is stopped waits, says so, and replaces it once within an hour after the resume', async () => {
     const order = await (await lives(lost, { onLost: 'replace' }, { replaceKitOrder: stopped })).until(2.5);
-    expect(order.callsOf('replaceKitOrder')).toEqual([
-      '0h replaceKitOrder',
-      '1h replaceKitOrder',
-      '2h replaceKitOrder',
-    ]);
+    expect(order.callsOf('replaceKitOrder')).toEqual([0, 1, 2].map((hours) => `${hours}h replaceKitOrder`));
     expect(await order.state()).toMatchObject({
       attention: [{ reason: 'replacement_failed', orderId }],
       waiting: { for: 'placing to be resumed (stopped: recalled)' },

@@ -16,6 +16,7 @@ import { resolvePolicy } from '../../../../protocol/policy/policies.js';
 const apiKey = 'sk_test_invented';
 const policy = resolvePolicy('order');
 const createPath = '/v3/order/testkit';
+const deployment = { taskQueue: 'lab', echoesPassthrough: true, target: 'off' };
 
 let standIn: StandIn;
 let service: LabService;
@@ -87,14 +88,7 @@ async function create(
   const withDeadline = async (_deadline: number, call: () => Promise<unknown>) => call();
   const temporal = { withDeadline, workflow } as unknown as Client;
   const requireNotStopped = placingSwitch(temporal, 'lab');
-  const dependencies = {
-    service,
-    temporal,
-    taskQueue: 'lab',
-    requireNotStopped,
-    echoesPassthrough: true,
-    target: 'off',
-  };
+  const dependencies = { ...deployment, service, temporal, requireNotStopped };
   const activities = placingActivities(dependencies as ActivityDependencies);
   const { creationTimeout, creationSettling } = policy;
   const order = kitOrder({ shipping_details: shippingDetails });
