@@ -310,11 +310,12 @@ describe('while a booking may still be carried out', () => {
   });
 });
 
-describe('what only a webhook has reported', () => {
-  test.each([
-    ['chooseSlot', undefined],
-    ['reschedule', 'NothingBooked'],
-  ])('acknowledges no %s before it is read: the webhook may be old', async (name, refused) => {
+test.each([
+  ['chooseSlot', undefined],
+  ['reschedule', 'NothingBooked'],
+])(
+  'what only a webhook has reported acknowledges no %s before it is read: the webhook may be old',
+  async (name, refused) => {
     const of = await begin(undefined, { bookSlot: confirmed });
     await of.signal('appointmentChanged', confirmed);
     of.answers['readAppointment'] = unavailable;
@@ -322,17 +323,17 @@ describe('what only a webhook has reported', () => {
     of.answers['readAppointment'] = reading(cancelled);
     expect(await refusalOf(of.update(name, { slotId: atHome }))).toBe(refused);
     expect(of.argumentsOf('bookSlot')).toHaveLength(refused === undefined ? 1 : 0);
-  });
+  },
+);
 
-  test('acknowledges no request to a provider before it is read', async () => {
-    const { startAt: _startAt, endAt: _endAt, ...timeless } = snapshot(['pending'], { provider: 'lab' });
-    const of = await begin(undefined, { readAppointment: unavailable });
-    await of.signal('appointmentChanged', timeless);
-    expect(await refusalOf(of.update('requestAppointment', { provider: 'lab' }))).toBe('ServiceUnavailable');
-    await of.given({ readAppointment: reading(timeless) });
-    expect(await of.update('requestAppointment', { provider: 'lab' })).toMatchObject({ value: { orderId } });
-    expect(of.secondsOf('requestAppointment')).toEqual([]);
-  });
+test('what only a webhook has reported acknowledges no request to a provider before it is read', async () => {
+  const { startAt: _startAt, endAt: _endAt, ...timeless } = snapshot(['pending'], { provider: 'lab' });
+  const of = await begin(undefined, { readAppointment: unavailable });
+  await of.signal('appointmentChanged', timeless);
+  expect(await refusalOf(of.update('requestAppointment', { provider: 'lab' }))).toBe('ServiceUnavailable');
+  await of.given({ readAppointment: reading(timeless) });
+  expect(await of.update('requestAppointment', { provider: 'lab' })).toMatchObject({ value: { orderId } });
+  expect(of.secondsOf('requestAppointment')).toEqual([]);
 });
 
 describe('the key of a choice at a service centre', () => {

@@ -7,25 +7,23 @@ import { readAppointmentSnapshot } from '../../../workflows/appointment/reading.
 import { caseFileOf, stateOf } from '../../../workflows/appointment/view.js';
 import { snapshot, requestedCase } from './appointments.js';
 
-describe('a slot’s id', () => {
-  const slot = { day: '2024-03-05', start: '2024-03-05T13:00:00.000Z', end: '2024-03-05T14:00:00.000Z' };
+const slot = { day: '2024-03-05', start: '2024-03-05T13:00:00.000Z', end: '2024-03-05T14:00:00.000Z' };
 
-  test.each([
-    slot,
-    { ...slot, site: 'A@1_b' },
-    { ...slot, price: 49, site: 'PSC1' },
-    { ...slot, price: 49 },
-    { ...slot, price: 49.5 },
-    { ...slot, price: 0 },
-  ])('names %j', (named) => {
-    expect(slotOf(slotIdOf(named))).toEqual(named);
-  });
-
-  test.each(['', 'bk_x', slotIdOf({ ...slot, day: '2024-3-5' }), `${slotIdOf(slot)}_x`, 7, undefined, null])(
-    'is never %j',
-    (text) => expect(slotOf(text)).toBeUndefined(),
-  );
+test.each([
+  slot,
+  { ...slot, site: 'A@1_b' },
+  { ...slot, price: 49, site: 'PSC1' },
+  { ...slot, price: 49 },
+  { ...slot, price: 49.5 },
+  { ...slot, price: 0 },
+])('a slot’s id names %j', (named) => {
+  expect(slotOf(slotIdOf(named))).toEqual(named);
 });
+
+test.each(['', 'bk_x', slotIdOf({ ...slot, day: '2024-3-5' }), `${slotIdOf(slot)}_x`, 7, undefined, null])(
+  'a slot’s id is never %j',
+  (text) => expect(slotOf(text)).toBeUndefined(),
+);
 
 describe('a snapshot', () => {
   const sent = {

@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { reconcileActivities, type PageReconciled } from '../../../activities/reconcile/reconcile.js';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
 import { NotFound } from '../../../service/errors.js';
@@ -27,23 +27,21 @@ async function lastOf(count: number, missing: (page: number, reads: number) => b
   return { found, pages };
 }
 
-describe('the last page of orders that are not counted', () => {
-  test.each([1, 2, 3, 4, 7, 8])('is found if the service answers 404 beyond it, page %i', async (count) => {
-    expect(await lastOf(count)).toMatchObject({ found: count });
-  });
+test.each([1, 2, 3, 4, 7, 8])('the last page of orders not counted is found by a 404 beyond it: %i', async (count) => {
+  expect(await lastOf(count)).toMatchObject({ found: count });
+});
 
-  test('costs no further read if the service answers with an empty page', async () => {
-    expect(await lastOf(2, () => false)).toEqual({ found: 2, pages: [1, 2, 4, 3] });
-  });
+test('the last page of orders that are not counted costs no further read if the service answers with an empty page', async () => {
+  expect(await lastOf(2, () => false)).toEqual({ found: 2, pages: [1, 2, 4, 3] });
+});
 
-  test('is not the one before a page that a proxy did not find once', async () => {
-    expect(await lastOf(3, (page, reads) => page > 3 || (page === 2 && reads === 2))).toMatchObject({ found: 3 });
-  });
+test('the last page of orders that are not counted is not the one before a page that a proxy did not find once', async () => {
+  expect(await lastOf(3, (page, reads) => page > 3 || (page === 2 && reads === 2))).toMatchObject({ found: 3 });
+});
 
-  test('is not taken for certain while nothing is found', async () => {
-    const { found } = await lastOf(3, (page, reads) => reads > 1 || page > 3);
-    expect(found).toMatchObject({ type: 'ServiceRefused' });
-  });
+test('the last page of orders that are not counted is not taken for certain while nothing is found', async () => {
+  const { found } = await lastOf(3, (page, reads) => reads > 1 || page > 3);
+  expect(found).toMatchObject({ type: 'ServiceRefused' });
 });
 
 test.each([

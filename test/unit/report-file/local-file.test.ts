@@ -25,10 +25,6 @@ async function folders(): Promise<{ base: string; root: string; files: ReportFil
   return { base, root, files: createReportFiles({ root }) };
 }
 
-async function openDescriptors(): Promise<number> {
-  return (await readdir('/proc/self/fd')).length;
-}
-
 describe('a path below the root', () => {
   test('is opened with its type and size, and read as it is', async () => {
     const { files } = await folders();
@@ -203,6 +199,7 @@ test('no descriptor is left open, however the reading ends', async () => {
   const { root, files } = await folders();
   await writeFile(join(root, 'large.pdf'), sampleReport('pdf', { size: 1_000_000 }));
   await writeFile(join(root, 'text.pdf'), 'only text');
+  const openDescriptors = async () => (await readdir('/proc/self/fd')).length;
   const before = await openDescriptors();
   await read(await files.open({ path: 'large.pdf' }));
   expect(await outcomeOf(files.open({ path: 'text.pdf' }))).toBe('refused: wrong_type');

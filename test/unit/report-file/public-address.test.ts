@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { isPublicAddress, publicLookup } from '../../../activities/report-file/hosts.js';
 
 test.each(['8.8.8.8', '93.184.216.34', '::ffff:8.8.8.8', '2606:4700::1111'])('%s is a public address', (address) => {
@@ -34,26 +34,24 @@ test.each(Object.entries(notPublic))('a private or reserved address is refused: 
   for (const address of addresses) expect(isPublicAddress(address), address).toBe(false);
 });
 
-describe('the DNS look-up of a connection', () => {
-  const lookUp = async (answers: string[], all: boolean): Promise<unknown> =>
-    new Promise((resolve) => {
-      publicLookup(() => Promise.resolve(answers))('files.example.com', { all }, (error, found, family) =>
-        resolve(error ?? (all ? found : [found, family])),
-      );
-    });
-
-  test('gives the addresses that it has checked, so that the connection goes to one of them', async () => {
-    const answers = ['93.184.216.34', '2606:4700::1111'];
-    expect(await lookUp(answers, true)).toEqual([
-      { address: '93.184.216.34', family: 4 },
-      { address: '2606:4700::1111', family: 6 },
-    ]);
-    expect(await lookUp(answers, false)).toEqual(['93.184.216.34', 4]);
+const lookUp = async (answers: string[], all: boolean): Promise<unknown> =>
+  new Promise((resolve) => {
+    publicLookup(() => Promise.resolve(answers))('files.example.com', { all }, (error, found, family) =>
+      resolve(error ?? (all ? found : [found, family])),
+    );
   });
 
-  test('gives none if one is not public', async () => {
-    for (const all of [true, false]) {
-      expect(await lookUp(['93.184.216.34', '10.0.0.1'], all)).toMatchObject({ reason: 'private_address' });
-    }
-  });
+test('the DNS look-up of a connection gives the addresses that it has checked, so that the connection goes to one of them', async () => {
+  const answers = ['93.184.216.34', '2606:4700::1111'];
+  expect(await lookUp(answers, true)).toEqual([
+    { address: '93.184.216.34', family: 4 },
+    { address: '2606:4700::1111', family: 6 },
+  ]);
+  expect(await lookUp(answers, false)).toEqual(['93.184.216.34', 4]);
+});
+
+test('the DNS look-up of a connection gives none if one is not public', async () => {
+  for (const all of [true, false]) {
+    expect(await lookUp(['93.184.216.34', '10.0.0.1'], all)).toMatchObject({ reason: 'private_address' });
+  }
 });

@@ -24,12 +24,6 @@ async function fetched(listener: RequestListener, path = '', options: Parameters
   return outcomeOf(files.open({ url: url + path }));
 }
 
-/** What comes of a file whose host sends these bytes, and no more. */
-async function fetchedFrom(bytes: string) {
-  const url = await speakingTcp((socket) => socket.once('data', () => socket.end(bytes, 'latin1')));
-  return outcomeOf(createReportFiles({ allowedHosts: [new URL(url).host] }).open({ url }));
-}
-
 /** A host that notes whether it was asked. */
 async function hostAsked() {
   const asked = vi.fn<() => void>();
@@ -191,7 +185,9 @@ test.each([
   ['more bytes than announced are refused', `${announcing(pdf.length)}and more`, 'refused: unexpected_answer'],
   ['an answer that is not HTTP is a broken transfer', 'SSH-2.0-invented\r\n', 'unavailable: broken_off'],
 ])('%s', async (_what, bytes, outcome) => {
-  expect(await fetchedFrom(bytes)).toBe(outcome);
+  const url = await speakingTcp((socket) => socket.once('data', () => socket.end(bytes, 'latin1')));
+  const files = createReportFiles({ allowedHosts: [new URL(url).host] });
+  expect(await outcomeOf(files.open({ url }))).toBe(outcome);
 });
 
 test('an answer that breaks off between two chunks is a broken transfer', async () => {
@@ -344,47 +340,45 @@ describe('a host that is not public', () => {
   });
 });
 
-describe('a set of headers', () => {
-  const headers = { 'x-invented-key': 'secret-of-the-set' };
+const headers = { 'x-invented-key': 'secret-of-the-set' };
 
-  test('goes to its hosts and to no other, even after redirects', async () => {
-    const seen: [string, string | string[] | undefined][] = [];
-    const other = await hosting((request, response) => {
-      seen.push(['other', request.headers['x-invented-key']]);
-      response.writeHead(302, { location: `${own.url}/end` }).end();
-    });
-    const own = await hosting((request, response) => {
-      seen.push(['own', request.headers['x-invented-key']]);
-      if (request.url === '/end') return void response.end(pdf);
-      response.writeHead(302, { location: other.url }).end();
-    });
-    const files = createReportFiles({
-      allowedHosts: [own.host, other.host],
-      headerSets: { store: { hosts: [own.host], headers } },
-    });
-    expect(await outcomeOf(files.open({ url: own.url, headersFrom: 'store' }))).toBe(pdf.length);
-    expect(seen).toEqual([
-      ['own', 'secret-of-the-set'],
-      ['other', undefined],
-      ['own', 'secret-of-the-set'],
-    ]);
+test('a set of headers goes to its hosts and to no other, even after redirects', async () => {
+  const seen: [string, string | string[] | undefined][] = [];
+  const other = await hosting((request, response) => {
+    seen.push(['other', request.headers['x-invented-key']]);
+    response.writeHead(302, { location: `${own.url}/end` }).end();
   });
+  const own = await hosting((request, response) => {
+    seen.push(['own', request.headers['x-invented-key']]);
+    if (request.url === '/end') return void response.end(pdf);
+    response.writeHead(302, { location: other.url }).end();
+  });
+  const files = createReportFiles({
+    allowedHosts: [own.host, other.host],
+    headerSets: { store: { hosts: [own.host], headers } },
+  });
+  expect(await outcomeOf(files.open({ url: own.url, headersFrom: 'store' }))).toBe(pdf.length);
+  expect(seen).toEqual([
+    ['own', 'secret-of-the-set'],
+    ['other', undefined],
+    ['own', 'secret-of-the-set'],
+  ]);
+});
 
-  test('a set of headers that is not configured is refused, even by an inherited name', async () => {
-    const { host, url } = await hosting((_request, response) => response.end(pdf));
-    const files = createReportFiles({ allowedHosts: [host], headerSets: { store: { hosts: [host], headers } } });
-    for (const headersFrom of ['another', 'constructor', '']) {
-      expect(await outcomeOf(files.open({ url, headersFrom }))).toBe('refused: header_set_unknown');
-    }
-  });
+test('a set of headers that is not configured is refused, even by an inherited name', async () => {
+  const { host, url } = await hosting((_request, response) => response.end(pdf));
+  const files = createReportFiles({ allowedHosts: [host], headerSets: { store: { hosts: [host], headers } } });
+  for (const headersFrom of ['another', 'constructor', '']) {
+    expect(await outcomeOf(files.open({ url, headersFrom }))).toBe('refused: header_set_unknown');
+  }
+});
 
-  test('a set of headers for another host is refused before anything is asked', async () => {
-    const { asked, host, url } = await hostAsked();
-    const store = { hosts: ['a.example.com'], headers };
-    const files = createReportFiles({ allowedHosts: [host], headerSets: { store } });
-    expect(await outcomeOf(files.open({ url, headersFrom: 'store' }))).toBe('refused: url_not_allowed');
-    expect(asked).not.toHaveBeenCalled();
-  });
+test('a set of headers for another host is refused before anything is asked', async () => {
+  const { asked, host, url } = await hostAsked();
+  const store = { hosts: ['a.example.com'], headers };
+  const files = createReportFiles({ allowedHosts: [host], headerSets: { store } });
+  expect(await outcomeOf(files.open({ url, headersFrom: 'store' }))).toBe('refused: url_not_allowed');
+  expect(asked).not.toHaveBeenCalled();
 });
 
 test('no message names the URL, the host or a header', async () => {
