@@ -28,6 +28,13 @@ const by = 'nurse-7';
 const other = 'nurse-8';
 const placingReason = 'recalled test';
 
+/** Leads nowhere, until the test has ended. */
+function connection(): Connection {
+  const lazy = Connection.lazy({ address: '127.0.0.1:1' });
+  onTestFinished(() => lazy.close());
+  return lazy;
+}
+
 /** A client whose Temporal is nowhere: what it would send is recorded, and then fails. */
 function recording(options: { identity?: string; actor?: string } = {}) {
   const sent: unknown[] = [];
@@ -44,30 +51,22 @@ function recording(options: { identity?: string; actor?: string } = {}) {
     },
   ];
   const { actor, ...client } = options;
-  const connection = Connection.lazy({ address: '127.0.0.1:1' });
-  onTestFinished(() => connection.close());
-  const temporal = new Client({ connection, interceptors: { workflow }, ...client });
+  const temporal = new Client({ connection: connection(), interceptors: { workflow }, ...client });
   const lab = new LabOperations(temporal, { encryption: 'optional', ...(actor !== undefined && { actor }) });
   return { lab, sent };
 }
 
 describe('an actor', () => {
-  test.each(['Invented Person', 'invented@example.com', '', 'x'.repeat(129), 7])(
-    'that is not an id (%j) is refused before anything is sent, and not repeated',
-    async (given) => {
-      const actor = given as string;
-      const { lab } = recording();
-      const refusals = [
-        await rejection((async () => recording({ actor }))()),
-        await rejection((async () => lab.as(actor))()),
-        await rejection(LabOperations.connect({ actor })),
-      ];
-      for (const refused of refusals) {
-        expect(refused).toBeInstanceOf(errors.ActorInvalid);
-        expect(String(refused)).not.toMatch(/invented/i);
-      }
-    },
-  );
+  const noActors = ['Invented Person', 'invented@example.com', '', 'x'.repeat(129), 7] as string[];
+  test.each(noActors)('that is not an id (%j) is refused before anything is sent, and not repeated', async (actor) => {
+    const { lab } = recording();
+    const given = [async () => recording({ actor }), async () => lab.as(actor), () => LabOperations.connect({ actor })];
+    for (const give of given) {
+      const refused = await rejection(give());
+      expect(refused).toBeInstanceOf(errors.ActorInvalid);
+      expect(String(refused)).not.toMatch(/invented/i);
+    }
+  });
 
   test('may come from LABOPS_ACTOR, which is checked as well', async () => {
     vi.stubEnv('LABOPS_ACTOR', 'Invented Person');
@@ -88,20 +87,16 @@ describe('an actor', () => {
   });
 
   test('is the identity of its calls, unless the Temporal client has one of its own', async () => {
-    const connection = Connection.lazy({ address: '127.0.0.1:1' });
-    onTestFinished(() => connection.close());
     const identityOf = (client: Client, actor?: string) => withIdentityOf(client, actor).options.identity;
-    const usualOne = new Client({ connection });
+    const usualOne = new Client({ connection: connection() });
     expect(identityOf(usualOne)).toBe(`${process.pid}@${hostname()}`);
     expect(identityOf(usualOne, by)).toBe(by);
-    expect(identityOf(new Client({ connection, identity: 'orders-service' }), by)).toBe('orders-service');
+    expect(identityOf(new Client({ connection: connection(), identity: 'orders-service' }), by)).toBe('orders-service');
   });
 
   test('shares the connections of the client that it comes from, and closes none of them', async () => {
     const close = vi.fn<() => Promise<void>>().mockResolvedValue(undefined);
-    const connection = Connection.lazy({ address: '127.0.0.1:1' });
-    onTestFinished(() => connection.close());
-    const lab = new LabOperations(new Client({ connection }), { encryption: 'optional' }, close);
+    const lab = new LabOperations(new Client({ connection: connection() }), { encryption: 'optional' }, close);
     await lab.as(by).as(other).close();
     expect(close).not.toHaveBeenCalled();
     await lab.close();
@@ -137,10 +132,9 @@ describe('state and case file show who', () => {
     };
     const review = await reviewLife(item(), { decideMatchReview });
     for (const actor of [by, other]) await review.update('markUnsure', { note: 'invented', by: actor });
-    expect(await stateOf(review)).toMatchObject({ decision: { action: 'unsure', by } });
-    expect((await stateOf(review))['timeline']).toContainEqual(
-      expect.objectContaining({ what: 'decided: unsure', by }),
-    );
+    const { decision, timeline } = await stateOf(review);
+    expect(decision).toMatchObject({ action: 'unsure', by });
+    expect(timeline).toContainEqual(expect.objectContaining({ what: 'decided: unsure', by }));
     expect(shownBy(review)).toEqual([', by `nurse-7`']);
     expect(sent).toHaveLength(1);
     expect(sent[0]).not.toHaveProperty('by');
@@ -202,19 +196,17 @@ describe('state and case file show who', () => {
     ['cancel', { rebook: true }, { cancelAppointment: snapshot(['confirmed', 'cancelled']) }],
   ])('sent %s to an appointment', async (name, given, answers) => {
     const isThere = name === 'reschedule' || name === 'cancel';
-    const appointment = await appointmentLife(reading(isThere ? confirmed : undefined), {}, true, answers);
-    await appointment.update(name, { ...given, by });
+    const sentBy = async (actor: string | null, answered: typeof answers) => {
+      const appointment = await appointmentLife(reading(isThere ? confirmed : undefined), {}, true, answered);
+      await appointment.update(name, { ...given, by: actor });
+      return appointment;
+    };
+    const appointment = await sentBy(by, answers);
     expect(shownBy(appointment)).toEqual([', by `nurse-7`']);
     expect((await stateOf(appointment))['timeline']).toContainEqual(expect.objectContaining({ by }));
-    const without = await appointmentLife(reading(isThere ? confirmed : undefined), {}, true, answers);
-    await without.update(name, { ...given, by: null });
-    expect(shownBy(without)).toEqual([]);
-    const lost = Object.fromEntries(
-      Object.keys(answers ?? {}).map((call) => [call, { failure: { type: 'AnswerLost' } }]),
-    );
-    const unanswered = await appointmentLife(reading(isThere ? confirmed : undefined), {}, true, lost);
-    await unanswered.update(name, { ...given, by });
-    expect(shownBy(unanswered)).toEqual([', by `nurse-7`']);
+    expect(shownBy(await sentBy(null, answers))).toEqual([]);
+    const lost = Object.keys(answers ?? {}).map((call) => [call, { failure: { type: 'AnswerLost' } }] as const);
+    expect(shownBy(await sentBy(by, Object.fromEntries(lost)))).toEqual([', by `nurse-7`']);
   });
 
   test('stopped placing, and who resumed it', async () => {

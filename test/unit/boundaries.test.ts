@@ -45,8 +45,7 @@ describe('the checker finds, with file, line and rule,', () => {
     [
       "Node's modules in a workflow, with and without their prefix, even types",
       {
-        'workflows/a.ts':
-          "import { join } from 'node:path';\nimport fs from 'fs';\nimport type { Stats } from 'node:fs';",
+        'workflows/a.ts': "import { join } from 'node:path';\nimport fs from 'fs';\nimport type { S } from 'node:fs';",
       },
       "workflows/a.ts:1: workflows/ may not import Node's modules (node:path)",
       "workflows/a.ts:2: workflows/ may not import Node's modules (fs)",
@@ -75,29 +74,24 @@ describe('the checker finds, with file, line and rule,', () => {
       'workers/a.ts:1: workers/ may not import the types of test/rig/a.ts',
       'workers/a.ts:2: workers/ may not import the types of sandbox/b.ts',
     ],
-    [
-      'a folder that the table does not name',
-      { 'utils/a.ts': "import 'zod';" },
-      'utils/a.ts:1: utils/ is not in the folder table',
-    ],
+    ['an unknown folder', { 'utils/a.ts': "import 'zod';" }, 'utils/a.ts:1: utils/ is not in the folder table'],
   ])('%s', (_what, files, ...found) => {
     expect(breaches(files)).toEqual(found);
   });
 
   test('a folder that a folder may not import, however it is written', () => {
     const rule = 'service/ may not import workers/settings/config.ts';
-    const written = [
-      "import { config } from '../workers/settings/config.js';",
-      "import '../workers/settings/config.js';",
-      "import {} from '../workers/settings/config.js';",
-      "import { type A, b } from '../workers/settings/config.js';",
-      "export { config } from '../workers/settings/config.js';",
-      "const config = await import('../workers/settings/config.js');",
+    const named = [
+      'import { config } from ',
+      'import ',
+      'import {} from ',
+      'import { type A, b } from ',
+      'export { c } from ',
     ];
-    for (const text of written) {
-      expect(breaches({ 'service/a.ts': text, 'workers/settings/config.ts': '' }), text).toEqual([
-        `service/a.ts:1: ${rule}`,
-      ]);
+    const written = named.map((words) => `${words}'../workers/settings/config.js';`);
+    for (const text of [...written, "const config = await import('../workers/settings/config.js');"]) {
+      const found = breaches({ 'service/a.ts': text, 'workers/settings/config.ts': '' });
+      expect(found, text).toEqual([`service/a.ts:1: ${rule}`]);
     }
   });
 
@@ -130,11 +124,8 @@ describe('the checker finds, with file, line and rule,', () => {
       "import { env } from 'node:process';",
     ];
     for (const text of written) {
-      expect(breaches({ 'workers/a.ts': text }), text).toEqual([`workers/a.ts:1: ${rule}`]);
-      expect(
-        breaches({ 'workers/settings/config.ts': text, 'test/a.ts': text, 'vitest.config.ts': text }),
-        text,
-      ).toEqual([]);
+      const allowed = { 'workers/settings/config.ts': text, 'test/a.ts': text, 'vitest.config.ts': text };
+      expect(breaches({ 'workers/a.ts': text, ...allowed }), text).toEqual([`workers/a.ts:1: ${rule}`]);
     }
   });
 
@@ -151,10 +142,8 @@ describe('the checker finds, with file, line and rule,', () => {
       'const byId = {} as R; function f() { byId.a = 1; delete byId.b; }': `\`byId\` at the top ${why} is changed below`,
       'const all = {}; function f() { Object.assign(all, { a: 1 }); }': `\`all\` at the top ${why} is changed below`,
     };
-    for (const [text, rule] of Object.entries(state)) {
-      expect(breaches({ 'workflows/a.ts': text }), text).toEqual([`workflows/a.ts:1: ${rule}`]);
-      expect(breaches({ 'workers/a.ts': text }), text).toEqual([]);
-    }
+    for (const [text, rule] of Object.entries(state))
+      expect(breaches({ 'workflows/a.ts': text, 'workers/a.ts': text }), text).toEqual([`workflows/a.ts:1: ${rule}`]);
   });
 
   test('a clock or chance in the fold, and only there', () => {

@@ -13,8 +13,9 @@ describe('the log', () => {
   test("has the level's name and the time in ISO 8601, or both as numbers", () => {
     const [named, numbered] = [written(), written('numbers')];
     for (const { log } of [named, numbered]) log.warn('a line');
-    const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string;
-    expect(named.lines).toMatchObject([{ level: 'warn', time: iso, msg: 'a line' }]);
+    expect(named.lines).toMatchObject([{ level: 'warn', name: 'test', msg: 'a line' }]);
+    const { time } = named.lines[0] as { time: string };
+    expect(new Date(time).toISOString()).toBe(time);
     expect(numbered.lines).toMatchObject([{ level: 40, time: expect.any(Number) as number, msg: 'a line' }]);
   });
 
@@ -46,14 +47,6 @@ describe('the log', () => {
     temporalLogger(log).warn('No workflows registered, not polling for workflow tasks');
     temporalLogger(log).warn('No activities registered, not polling for activity tasks');
     expect(lines.map(({ level }) => level)).toEqual(['debug', 'warn']);
-  });
-
-  test('names its levels, and writes times in ISO 8601', () => {
-    const { lines, log } = written();
-    log.info('written');
-    const [line] = lines;
-    expect(line).toMatchObject({ level: 'info', name: 'test', msg: 'written' });
-    expect(new Date(String(line?.['time'])).toISOString()).toBe(line?.['time']);
   });
 
   test('describes an error and its causes, without what the service said in details and fields', () => {

@@ -30,9 +30,8 @@ describe('plain http', () => {
   });
 
   test('is no fault of an address that lacks its http://', () => {
-    expect(faultsOf(() => worker({ SERVICE_BASE_URL: 'localhost:4010' }))).toEqual({
-      SERVICE_BASE_URL: 'is not an http or https address without credentials',
-    });
+    const fault = { SERVICE_BASE_URL: 'is not an http or https address without credentials' };
+    expect(faultsOf(() => worker({ SERVICE_BASE_URL: 'localhost:4010' }))).toEqual(fault);
   });
 
   test.each(['localhost:4010', '127.0.0.1:4010', '127.9.9.9', '[::1]:4010', 'sandbox:4010', 'lab.localhost'])(
@@ -47,9 +46,8 @@ describe('a warning', () => {
   test('says that the database is reached without TLS, and shows nothing of its address', () => {
     for (const query of ['', '?sslmode=prefer', '?sslmode=disable']) {
       const warnings = warningsOf({ DATABASE_URL: `postgres://user:hidden@db.example.com/health${query}` });
-      expect(warnings).toEqual([
-        expect.stringMatching(/^The database is reached without TLS: add \?sslmode=verify-full/),
-      ]);
+      const said = /^The database is reached without TLS: add \?sslmode=verify-full/;
+      expect(warnings).toEqual([expect.stringMatching(said)]);
       expect(warnings.join('')).not.toMatch(/hidden|db\.example/);
     }
     for (const address of ['db.example.com/health?sslmode=verify-full', 'localhost/health', 'postgresql:5432/health']) {
@@ -123,9 +121,8 @@ describe('a warning', () => {
     const warningsFor = (...counts: number[]) =>
       ingress({ WEBHOOK_SECRETS: counts.map((count) => `whsec_${bytes(count)}`).join(',') }).warnings;
     expect(warningsFor(24, 32)).toEqual([]);
-    expect(warningsFor(32, 23)).toEqual([
-      expect.stringMatching(/^WEBHOOK_SECRETS holds a secret of fewer than 24 bytes/),
-    ]);
+    const said = /^WEBHOOK_SECRETS holds a secret of fewer than 24 bytes/;
+    expect(warningsFor(32, 23)).toEqual([expect.stringMatching(said)]);
   });
 });
 
@@ -233,10 +230,9 @@ describe("a client's certificate", () => {
     const folder = await mkdtemp(join(tmpdir(), 'lab-operations-profile-'));
     const file = join(folder, 'temporal.toml');
     await writeFile(file, `[profile.default.tls]\nclient_cert_data = """${serverPair.certificate}"""\n`);
-    expect(() => readTemporalSettings({ TEMPORAL_CONFIG_FILE: file })).toThrow(
-      'TEMPORAL_TLS_CLIENT_KEY_PATH is missing',
-    );
-    const { connectionOptions } = readTemporalSettings({ TEMPORAL_CONFIG_FILE: file, ...key });
+    const read = (env: Env = {}) => readTemporalSettings({ TEMPORAL_CONFIG_FILE: file, ...env });
+    expect(() => read()).toThrow('TEMPORAL_TLS_CLIENT_KEY_PATH is missing');
+    const { connectionOptions } = read(key);
     expect(connectionOptions.tls).toMatchObject({ clientCertPair: {} });
     await rm(folder, { recursive: true });
   });

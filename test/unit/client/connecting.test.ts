@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { errors, LabOperations, reconnection } from '../../../client/index.js';
+import { rejection } from '../service/recording-server.js';
 
 /** Takes the place of a connection to Temporal, and gives the test's settings back after it. */
 function connecting() {
@@ -28,14 +29,11 @@ test.each([
   ['none', 10_000],
   ['2s', 2_000],
   ['5m', 10_000],
-] as const)(
-  'a client that connects with the deadline %s waits %i ms for Temporal',
-  async (deadline, connectTimeout) => {
-    const connect = connecting();
-    await (await LabOperations.connect(deadline && { deadline })).close();
-    expect(connect).toHaveBeenCalledWith(expect.objectContaining({ connectTimeout }));
-  },
-);
+] as const)('a client that connects with the deadline %s waits %i ms', async (deadline, connectTimeout) => {
+  const connect = connecting();
+  await (await LabOperations.connect(deadline && { deadline })).close();
+  expect(connect).toHaveBeenCalledWith(expect.objectContaining({ connectTimeout }));
+});
 
 test('what a backend gives in code takes the place of the settings', async () => {
   const connect = connecting();
@@ -56,7 +54,7 @@ test('what a backend gives in code takes the place of the settings', async () =>
 test('a profile that a backend names takes the place of that of the settings', async () => {
   connecting();
   vi.stubEnv('TEMPORAL_PROFILE', undefined);
-  const refused = await LabOperations.connect({ profile: 'night' }).catch((error: unknown) => error);
+  const refused = await rejection(LabOperations.connect({ profile: 'night' }));
   expect(refused).toBeInstanceOf(errors.TemporalSettingInvalid);
   expect(inspect(refused)).toContain("Profile 'night' not found");
 });
@@ -74,19 +72,18 @@ test('a client that connects by itself reads from the settings whether it must e
   await (await LabOperations.connect({ service })).close();
 });
 
-test.each(['invented\nkey', () => 'invented\nkey', ' ', () => ''])(
-  'an API key that no header can hold is refused without being quoted, also one that a function gives',
-  async (apiKey) => {
-    connecting().mockImplementation(async ({ apiKey: given } = {}) => {
-      if (typeof given === 'function') given();
-      return Connection.lazy();
-    });
-    const refused = await LabOperations.connect({ apiKey }).catch((error: unknown) => error);
+test('an API key that no header can hold is refused without being quoted, also one that a function gives', async () => {
+  connecting().mockImplementation(async ({ apiKey } = {}) => {
+    if (typeof apiKey === 'function') apiKey();
+    return Connection.lazy();
+  });
+  for (const apiKey of ['invented\nkey', () => 'invented\nkey', ' ', () => '']) {
+    const refused = await rejection(LabOperations.connect({ apiKey }));
     expect(refused).toBeInstanceOf(errors.TemporalSettingInvalid);
     expect(inspect(refused)).toMatch(/apiKey (must be printable ASCII, on one line|is empty)/);
     expect(inspect(refused)).not.toContain('invented');
-  },
-);
+  }
+});
 
 test('an API key in code keeps the certificates of the settings, and loses the line break of its file', async () => {
   const connect = connecting();
@@ -101,15 +98,12 @@ test.each(['my host', 'http://temporal.invalid:7233', ''])('the address %j is re
   await expect(refused).rejects.toThrow(new errors.TemporalSettingInvalid('is not host:port', 'address'));
 });
 
-test.each(['127.0.0.1:1', 'nowhere..invalid:7233'])(
-  'if a refusal is final, %s is not tried again, though the connection could still succeed',
-  async (address) => {
-    connecting().mockReturnValue(new Promise(() => undefined));
-    const refused = LabOperations.connect({ address, refusalIsFinal: true });
-    await expect(refused).rejects.toThrow(errors.TemporalUnreachable);
-    await expect(refused).rejects.toThrow(/ECONNREFUSED|ENOTFOUND/);
-  },
-);
+test.each(['127.0.0.1:1', 'nowhere..invalid:7233'])('if a refusal is final, %s is not tried again', async (address) => {
+  connecting().mockReturnValue(new Promise(() => undefined));
+  const refused = LabOperations.connect({ address, refusalIsFinal: true });
+  await expect(refused).rejects.toThrow(errors.TemporalUnreachable);
+  await expect(refused).rejects.toThrow(/ECONNREFUSED|ENOTFOUND/);
+});
 
 test('a connection that succeeds after a final refusal is closed', async () => {
   const late = Connection.lazy();

@@ -31,16 +31,14 @@ test('running work is named by the error', () => {
   expect(toClientError(new WorkflowUpdateFailedError('failed', failure), userErrorMap)).toMatchObject({ workflows });
 });
 
-const failed = (cause: Error) =>
-  new WorkflowFailedError('The workflow failed', cause, RetryState.NON_RETRYABLE_FAILURE);
+const failed = (cause: Error) => new WorkflowFailedError('It failed', cause, RetryState.NON_RETRYABLE_FAILURE);
 
-test.each(['Unauthorized', 'FeatureNotEnabled', 'PolicyInvalid', 'DeletionRefused', 'UserUnknown'])(
-  'a deletion that failed with %s leaves nothing to undo, also once the reason is corrected',
-  (type) => {
+test('a deletion that failed leaves nothing to undo, also once the reason is corrected', () => {
+  for (const type of ['Unauthorized', 'FeatureNotEnabled', 'PolicyInvalid', 'DeletionRefused', 'UserUnknown']) {
     const answer = answerToUndo(failed(ApplicationFailure.nonRetryable('invented', type)));
-    expect(answer).toBeInstanceOf(errors.NothingToUndo);
-  },
-);
+    expect(answer, type).toBeInstanceOf(errors.NothingToUndo);
+  }
+});
 
 test('another end of a deletion says nothing about what there is to undo, and neither does a call that got no answer', () => {
   const unanswered = new errors.TimedOut('invented');

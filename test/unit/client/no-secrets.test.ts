@@ -13,20 +13,15 @@ import { ReportHandle } from '../../../client/report/report-handle.js';
 import { DeletionHandle } from '../../../client/user/deletion-handle.js';
 import { TemporalCalls } from '../../../client/workflow-calls.js';
 
+const made = (prefix: string) => `${prefix}_${randomBytes(12).toString('hex')}`;
 const secrets = {
-  temporal: `temporal_${randomBytes(12).toString('hex')}`,
-  metadata: `metadata_${randomBytes(12).toString('hex')}`,
-  service: `sk_${randomBytes(12).toString('hex')}`,
-  management: `mk_${randomBytes(12).toString('hex')}`,
+  ...{ temporal: made('temporal'), metadata: made('metadata'), service: made('sk'), management: made('mk') },
   signing: `whsec_${randomBytes(32).toString('base64')}`,
   encryption: randomBytes(32).toString('base64'),
 };
 
-const connection = Connection.lazy({
-  address: '127.0.0.1:1',
-  apiKey: secrets.temporal,
-  metadata: { 'x-team': secrets.metadata },
-});
+const metadata = { 'x-team': secrets.metadata };
+const connection = Connection.lazy({ address: '127.0.0.1:1', apiKey: secrets.temporal, metadata });
 const temporal = new Client({ connection, dataConverter: labDataConverter(parseKeyRing(`k:${secrets.encryption}`)) });
 const config = { baseUrl: 'http://127.0.0.1:1', apiKey: secrets.service, managementKey: secrets.management };
 const lab = new LabOperations(temporal, { service: config });

@@ -23,7 +23,7 @@ test.each<[string, number, RegExp, string?]>([
   ['namespace rate limit exceeded', 8, /is too busy .+call again later/],
   ['Namespace labs is not found.', 5, /has no namespace labs: .+TEMPORAL_NAMESPACE/, 'TemporalRefused'],
   [
-    'search attribute LabPhase is not defined',
+    'search attribute A is not defined',
     3,
     /not registered in the namespace labs .+start the worker/,
     'TemporalRefused',

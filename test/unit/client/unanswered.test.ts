@@ -5,13 +5,13 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { defaultDataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { errors, labDataConverter, LabOperations, parseKeyRing } from '../../../client/index.js';
 import { linkErrorMap } from '../../../client/link/errors.js';
 import { LinkHandle } from '../../../client/link/link-handle.js';
 import { DeletionHandle } from '../../../client/user/deletion-handle.js';
 import { TemporalCalls } from '../../../client/workflow-calls.js';
-import { clientAnsweredWith } from '../../rig/grpc-answers.js';
+import { clientAnsweredWith, type GrpcStatus } from '../../rig/grpc-answers.js';
 import { kitFor } from '../../rig/cast.js';
 import { eventually } from '../../rig/eventually.js';
 import { rejection } from '../service/recording-server.js';
@@ -46,28 +46,29 @@ function silent(): LabOperations {
   return new LabOperations(client, { service, deadline, encryption: 'optional' }, () => client.connection.close());
 }
 
+/** From now on timers end as the test says. */
+function skippingTime(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
 const userId = randomUUID();
+const place = { orgId: 'org', teamId: 'team', environment: 'sandbox' } as const;
+const withinTenMinutes = 'The command is carried out within ten minutes, or not at all: ';
 
 test.each<[string, (lab: LabOperations) => Promise<unknown>, string]>([
   ['place', ({ orders }) => orders.place(kitFor(userId, 'silent')), 'It may have been started nevertheless: '],
   ['get', ({ orders }) => orders.getHandle({ reference: 'silent' }), 'Nothing was changed: ask again.'],
-  [
-    'delete',
-    ({ webhooks }) => webhooks.delete({ orgId: 'org', teamId: 'team', environment: 'sandbox' }, 'endpoint'),
-    'The command is carried out within ten minutes, or not at all: ',
-  ],
+  ['delete', ({ webhooks }) => webhooks.delete(place, 'endpoint'), withinTenMinutes],
   ['requestDeletion', ({ users }) => users.requestDeletion({ userId }), 'The deletion may have been requested '],
-])(
-  'a Temporal that accepts connections and never answers may have carried out what was sent, which %s says',
-  async (_name, call, sentence) => {
-    const lab = silent();
-    const error = await rejection(call(lab));
-    await lab.close();
-    expect(error).toBeInstanceOf(errors.TemporalUnreachable);
-    expect((error as Error).message).toContain(`Temporal cannot be reached at ${address} (`);
-    expect((error as Error).message).toContain(`). ${sentence}`);
-  },
-);
+])('a Temporal that never answers may have carried out what was sent, which %s says', async (_name, call, sentence) => {
+  const lab = silent();
+  const error = await rejection(call(lab));
+  await lab.close();
+  expect(error).toBeInstanceOf(errors.TemporalUnreachable);
+  expect((error as Error).message).toContain(`Temporal cannot be reached at ${address} (`);
+  expect((error as Error).message).toContain(`). ${sentence}`);
+});
 
 test.each<[string, (lab: LabOperations) => Promise<unknown>, string]>([
   ['createOrGet', ({ users }) => users.createOrGet({ client_user_id: 'invented' }), 'The lab service may still '],
@@ -97,24 +98,26 @@ test('credentials that may not ask why there was no answer do not hide what may 
   });
 });
 
-test('a request that Temporal ends before the deadline names the time that was waited', async () => {
-  const client = await clientAnsweredWith((method) =>
-    method === 'QueryWorkflow' ? { code: 4, details: 'the query took too long' } : undefined,
-  );
+test.each<[what: string, GrpcStatus, kind: new (...parts: never[]) => Error, message: RegExp]>([
+  [
+    'that Temporal ends before the deadline names the time that was waited',
+    { code: 4, details: 'the query took too long' },
+    errors.TimedOut,
+    /^No answer within (\d{1,3} ms|\d{1,2} s)\. Ask again\./,
+  ],
+  [
+    'that finds no poller fails for lack of a worker, whichever workflow it asked',
+    { code: 9, details: 'no poller seen for task queue recently' },
+    errors.NoWorker,
+    /./,
+  ],
+])('a query %s', async (_what, status, kind, message) => {
+  const client = await clientAnsweredWith((method) => (method === 'QueryWorkflow' ? status : undefined));
   const calls = new TemporalCalls(client, { taskQueue: 'lab-operations', deadline: '5m' });
-  const kind = { errors: linkErrorMap, underWay: 'Ask again.' };
-  const error = await rejection(calls.call(kind, {}, () => client.workflow.getHandle('any').query('state')));
-  expect(error).toBeInstanceOf(errors.TimedOut);
-  expect((error as Error).message).toMatch(/^No answer within (\d{1,3} ms|\d{1,2} s)\. Ask again\./);
-});
-
-test('a query that finds no poller fails for lack of a worker, whichever workflow it asked', async () => {
-  const noPoller = { code: 9, details: 'no poller seen for task queue recently' };
-  const client = await clientAnsweredWith((method) => (method === 'QueryWorkflow' ? noPoller : undefined));
-  const calls = new TemporalCalls(client, { taskQueue: 'lab-operations', deadline: '1m' });
-  const kind = { errors: linkErrorMap, underWay: 'Ask again.' };
-  const error = await rejection(calls.call(kind, {}, () => client.workflow.getHandle('any').query('state')));
-  expect(error).toBeInstanceOf(errors.NoWorker);
+  const asking = { errors: linkErrorMap, underWay: 'Ask again.' };
+  const error = await rejection(calls.call(asking, {}, () => client.workflow.getHandle('any').query('state')));
+  expect(error).toBeInstanceOf(kind);
+  expect((error as Error).message).toMatch(message);
 });
 
 test('a query that a worker took along is asked again, also by a call without a deadline', async () => {
@@ -128,17 +131,13 @@ test('a query that a worker took along is asked again, also by a call without a 
   });
   const calls = new TemporalCalls(client, { taskQueue: 'lab-operations', deadline: 'none' });
   await client.connection.ensureConnected();
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
-  try {
-    const answered = new LinkHandle(calls, userId, 'invented').state();
-    const givenUpAt = performance.now() + 60_000;
-    while (queries === 0 && performance.now() < givenUpAt) await turn();
-    await vi.advanceTimersByTimeAsync(20_000);
-    expect(await answered).toEqual({ phase: 'awaiting_password' });
-    expect(queries).toBe(2);
-  } finally {
-    vi.useRealTimers();
-  }
+  skippingTime();
+  const answered = new LinkHandle(calls, userId, 'invented').state();
+  const givenUpAt = performance.now() + 60_000;
+  while (queries === 0 && performance.now() < givenUpAt) await turn();
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(await answered).toEqual({ phase: 'awaiting_password' });
+  expect(queries).toBe(2);
 });
 
 test('a watch outlasts a Temporal that does not answer, but not one that refuses the credentials', async () => {
@@ -159,7 +158,6 @@ test('a watch outlasts a Temporal that does not answer, but not one that refuses
 });
 
 describe('a command that returns a secret', () => {
-  const place = { orgId: 'org', teamId: 'team', environment: 'sandbox' } as const;
   const keys = `key:${Buffer.from('an-invented-key-with-32-bytes-01').toString('base64')}`;
   const encrypting = { dataConverter: labDataConverter(parseKeyRing(keys)) };
   const withoutEnd = (method: string) => (method === 'GetSystemInfo' ? undefined : 'silence');
@@ -176,17 +174,13 @@ describe('a command that returns a secret', () => {
   ])('is awaited as long as it may take: %s', async (_name, command) => {
     const client = await clientAnsweredWith(withoutEnd, encrypting);
     await client.connection.ensureConnected();
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
-    try {
-      let hasEnded = false;
-      const ended = rejection(command(new LabOperations(client))).finally(() => (hasEnded = true));
-      await vi.advanceTimersByTimeAsync(9 * 60_000);
-      expect(hasEnded).toBe(false);
-      await vi.advanceTimersByTimeAsync(2 * 60_000);
-      expect(await ended).toBeInstanceOf(errors.TemporalUnreachable);
-    } finally {
-      vi.useRealTimers();
-    }
+    skippingTime();
+    let hasEnded = false;
+    const ended = rejection(command(new LabOperations(client))).finally(() => (hasEnded = true));
+    await vi.advanceTimersByTimeAsync(9 * 60_000);
+    expect(hasEnded).toBe(false);
+    await vi.advanceTimersByTimeAsync(2 * 60_000);
+    expect(await ended).toBeInstanceOf(errors.TemporalUnreachable);
   });
 });
 
@@ -226,12 +220,7 @@ test.each<[string, ReturnType<Parameters<typeof clientAnsweredWith>[0]>, string,
   ['does not exist', notFound, 'TemporalRefused', /has no namespace default: create it/],
   ['exists, and its look-up failed', undefined, 'TemporalUnreachable', /could not look up its namespace default: call/],
   ['cannot be asked for', { code: 7, details: 'no claims' }, 'TemporalRefused', /has no namespace default/],
-  [
-    'still cannot be looked up',
-    { code: 14, details: 'database is locked' },
-    'TemporalUnreachable',
-    /cannot be reached/,
-  ],
+  ['still cannot be looked up', { code: 14, details: 'it is locked' }, 'TemporalUnreachable', /cannot be reached/],
 ])('a namespace that is not found %s', async (_case, described, name, message) => {
   const answered = (method: string) => (method === 'DescribeNamespace' ? described : notFound);
   const client = await clientAnsweredWith(answered);

@@ -28,27 +28,19 @@ const answers: Record<string, Uint8Array> = {
 /** A server that ends every update so, or only the first `times`; with the IDs of the updates that came. */
 async function endingUpdates(end: GrpcStatus, times = Infinity) {
   const ids: (string | undefined)[] = [];
-  const workflow = [
+  const workflow: WorkflowClientInterceptor[] = [
     {
-      startUpdate: (input, next) => {
-        ids.push(input.options.updateId);
-        return next(input);
-      },
-      startUpdateWithStart: (input, next) => {
-        ids.push(input.updateOptions.updateId);
-        return next(input);
-      },
-    } satisfies WorkflowClientInterceptor,
+      startUpdate: (input, next) => (ids.push(input.options.updateId), next(input)),
+      startUpdateWithStart: (input, next) => (ids.push(input.updateOptions.updateId), next(input)),
+    },
   ];
   const answered = (method: string) => (answers[method] && ids.length <= times ? end : answers[method]);
   const client = await clientAnsweredWith(answered, { interceptors: { workflow } });
   return { lab: new LabOperations(client, { encryption: 'optional' }), ids };
 }
 
-const failedTask: GrpcStatus = {
-  code: 9,
-  details: 'Unable to perform workflow execution update due to unexpected workflow task failure.',
-};
+const taskFailure = 'Unable to perform workflow execution update due to unexpected workflow task failure.';
+const failedTask: GrpcStatus = { code: 9, details: taskFailure };
 const unaccepted: GrpcStatus[] = [
   failedTask,
   { code: 14, details: 'workflow update was aborted' },

@@ -3,11 +3,8 @@ import { withoutCredentials } from '../../../client/user/export.js';
 
 test('the export has what was sent without credentials: the token of a later run, a code, a signed address', () => {
   const link = { userId: 'u', phase: 'awaiting_code', tokens: 1 };
-  expect(withoutCredentials('start', { carried: { ...link, token: { token: 't', url: 'https://x.test/t' } } })).toEqual(
-    {
-      carried: link,
-    },
-  );
+  const carried = { ...link, token: { token: 't', url: 'https://x.test/t' } };
+  expect(withoutCredentials('start', { carried })).toEqual({ carried: link });
   expect(withoutCredentials('submitMfaCode', { code: '900001' })).toEqual({});
   const signed = { url: 'https://files.test/1.pdf?X-Amz-Signature=abc' };
   expect(withoutCredentials('start', { file: signed, reference: 'r' })).toEqual({ file: {}, reference: 'r' });

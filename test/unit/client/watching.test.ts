@@ -8,6 +8,7 @@ import { watchState, type WatchOptions } from '../../../client/watching.js';
 import type { OrderState } from '../../../protocol/order/state.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import { caseOf, happyPath, kitOf, pathTo } from '../order/histories.js';
+import { all } from '../../rig/all.js';
 import { rejection } from '../service/recording-server.js';
 
 const stateAfter = (status: string): OrderState => stateOf(caseOf([kitOf('order-1', pathTo(status))]));
@@ -38,11 +39,12 @@ function answers(...given: readonly (OrderState | Error)[]) {
   return { ask, askedAt };
 }
 
-async function watched(ask: () => Promise<OrderState>, options: WatchOptions = tiny): Promise<OrderState[]> {
-  const states: OrderState[] = [];
-  for await (const state of watchState({ state: ask }, options)) states.push(state);
-  return states;
-}
+/** The states that are reported; of this workflow, if the state shows which it is. */
+const watched = (
+  ask: () => Promise<OrderState>,
+  options: WatchOptions = tiny,
+  source?: string,
+): Promise<OrderState[]> => all(watchState({ state: ask }, options, () => source));
 
 describe('a watched order', () => {
   test('is reported once for each change, the present state first, and ends with its outcome', async () => {
@@ -138,16 +140,12 @@ describe('the pause between two queries', () => {
     expect(askedAt).toHaveLength(13);
   });
 
-  test.each([1, 1000, '1000', '1', '99ms', '0s', 'soon'])(
-    'is refused as %j: it would poll without end',
-    async (pause) => {
-      const { ask } = answers(ordered, ended);
-      await expect(watched(ask, { minInterval: pause as never })).rejects.toThrow(
-        /^An interval must be a duration with its unit/,
-      );
-      await expect(watched(ask, { maxInterval: pause as never })).rejects.toThrow(/at least 100ms/);
-    },
-  );
+  test.each([1, 1000, '1000', '1', '99ms', '0s', 'soon'])('is not %j: it would poll without end', async (pause) => {
+    const { ask } = answers(ordered, ended);
+    const refusal = /^An interval must be a duration with its unit.+at least 100ms/;
+    for (const option of ['minInterval', 'maxInterval'])
+      await expect(watched(ask, { [option]: pause as never })).rejects.toThrow(refusal);
+  });
 });
 
 describe('an abort', () => {
@@ -214,10 +212,7 @@ describe('a watch with notifications', () => {
       await notify(notifications, source);
       return state;
     };
-    const states: OrderState[] = [];
-    for await (const state of watchState({ state: ask }, { ...patient, notifications }, () => source))
-      states.push(state);
-    expect(states).toEqual([ordered, shipped, ended]);
+    expect(await watched(ask, { ...patient, notifications }, source)).toEqual([ordered, shipped, ended]);
   });
 
   test('asks again as usual after a question without an answer, and does not ask without end if the interval is months', async () => {
@@ -235,9 +230,6 @@ describe('a watch with notifications', () => {
 
   test('polls as usual until the state shows which workflow it is', async () => {
     const { ask } = answers(ordered, shipped, ended);
-    const states: OrderState[] = [];
-    const options = { ...tiny, notifications: receiver() };
-    for await (const state of watchState({ state: ask }, options, () => undefined)) states.push(state);
-    expect(states).toEqual([ordered, shipped, ended]);
+    expect(await watched(ask, { ...tiny, notifications: receiver() })).toEqual([ordered, shipped, ended]);
   });
 });

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Deadline } from '../../../client/call-options.js';
 import { CommandLine, type GlobalOptions } from '../../../client/command-line/command-line.js';
 import { LabOperations } from '../../../client/lab-operations.js';
@@ -13,26 +13,19 @@ const [noWrap, wrap] = ['\u001B[?7l', '\u001B[?7h'];
 function onTerminal(isWatched: boolean, options: Partial<GlobalOptions> = {}, hasWorker = true) {
   const terminal = new RecordedTerminal({ isWatched });
   const closed: boolean[] = [];
-  const connect = () => {
+  const connect = async () => {
     const connection = Connection.lazy();
     const close = async () => {
       closed.push(true);
       await connection.close();
     };
     const lab = new LabOperations(new Client({ connection }), {}, close);
-    return Promise.resolve(Object.assign(lab, { hasWorker: () => Promise.resolve(hasWorker) }));
+    return Object.assign(lab, { hasWorker: () => Promise.resolve(hasWorker) });
   };
-  return {
-    terminal,
-    closed,
-    commandLine: new CommandLine(terminal, connect, () => ({
-      output: 'table',
-      timeFormat: 'iso',
-      taskQueue: 'mine',
-      ...options,
-    })),
-  };
+  return { terminal, closed, commandLine: new CommandLine(terminal, connect, () => ({ ...usual, ...options })) };
 }
+
+const usual = { output: 'table', timeFormat: 'iso', taskQueue: 'mine' } as const;
 
 describe('progress', () => {
   test('is a line that disappears where the answer begins, and before every note', async () => {
@@ -67,17 +60,14 @@ describe('progress', () => {
 /** What is on standard error after a minute, and after the command's end. */
 async function waitingAMinute(hasWorker: boolean) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  try {
-    const { terminal, commandLine } = onTerminal(false, {}, hasWorker);
-    let finish = (): void => undefined;
-    const running = commandLine.run(() => new Promise((resolve) => (finish = resolve)), 'endless');
-    await vi.advanceTimersByTimeAsync(60_000);
-    finish();
-    await running;
-    return terminal.stderr;
-  } finally {
-    vi.useRealTimers();
-  }
+  onTestFinished(() => void vi.useRealTimers());
+  const { terminal, commandLine } = onTerminal(false, {}, hasWorker);
+  let finish = (): void => undefined;
+  const running = commandLine.run(() => new Promise((resolve) => (finish = resolve)), 'endless');
+  await vi.advanceTimersByTimeAsync(60_000);
+  finish();
+  await running;
+  return terminal.stderr;
 }
 
 test('a command that waits for its answer says once if no worker polls the task queue, and nothing if there is one', async () => {
@@ -98,17 +88,13 @@ test('with -o json an answer is one document, one of many is a line, and notes a
 
 test('with -o jsonl a list is a line for each element, any other answer one line', () => {
   const { terminal, commandLine } = onTerminal(false, { output: 'jsonl' });
-  const found = [
-    { source: 'kit-order/1', since: new Date(1) },
-    { source: 'kit-order/2', since: new Date(2) },
-  ];
+  const found = [1, 2].map((n) => ({ source: `kit-order/${n}`, since: new Date(n) }));
   commandLine.print(found, () => 'words', found);
   commandLine.print([], () => 'words', []);
   commandLine.print({ address: 'http://127.0.0.1:1' }, () => 'words');
   commandLine.note('words');
-  expect(terminal.stdout).toBe(
-    [...found, { address: 'http://127.0.0.1:1' }].map((line) => `${JSON.stringify(line)}\n`).join(''),
-  );
+  const lines = [...found, { address: 'http://127.0.0.1:1' }].map((line) => `${JSON.stringify(line)}\n`);
+  expect(terminal.stdout).toBe(lines.join(''));
   expect(terminal.stderr).toBe('');
 });
 
@@ -137,12 +123,7 @@ test('the deadline option replaces the command’s own, and ends watching', asyn
   };
   const limits: unknown[] = [];
   for (const options of [{ timeout: '20s' as const }, {}]) {
-    const commandLine = new CommandLine(new RecordedTerminal(), connect, () => ({
-      output: 'table',
-      timeFormat: 'iso',
-      taskQueue: 'mine',
-      ...options,
-    }));
+    const commandLine = new CommandLine(new RecordedTerminal(), connect, () => ({ ...usual, ...options }));
     await commandLine.run(async ({ watching }) => void limits.push(watching.deadline), 'endless');
   }
   expect(given).toEqual(['20s', 'none']);

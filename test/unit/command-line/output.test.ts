@@ -3,26 +3,17 @@ import { facts, moment, sections, table, waiting } from '../../../client/command
 
 describe('a table', () => {
   test('has columns as wide as their widest cell, and no spaces at the end of a line', () => {
-    const rows = [
-      ['order-1', 'mine', true],
-      ['order-22', undefined, false],
-    ];
-    expect(table(['Order', 'Reference', 'Ended'], rows)).toBe(
+    const [first, second] = [['order-1', 'mine', true] as const, ['order-22', undefined, false] as const];
+    expect(table(['Order', 'Reference', 'Ended'], [first, second])).toBe(
       ['Order     Reference  Ended', 'order-1   mine       yes', 'order-22             no'].join('\n'),
     );
   });
 
   test('that is wider than the terminal becomes a list of facts for each row', () => {
-    const [headings, rows] = [
-      ['Order', 'Reference'],
-      [
-        ['order-1', 'mine'],
-        ['order-22', 'yours'],
-      ],
-    ];
-    expect(table(headings, rows, 19)).toBe('Order     Reference\norder-1   mine\norder-22  yours');
-    const facts = ['Order      order-1', 'Reference  mine', '', 'Order      order-22', 'Reference  yours'];
-    expect(table(headings, rows, 18)).toBe(facts.join('\n'));
+    const rows = ['o-1 mine', 'o-2 yours'].map((row) => row.split(' '));
+    const shown = (width: number) => table(['Order', 'Reference'], rows, width);
+    expect(shown(16)).toBe('Order  Reference\no-1    mine\no-2    yours');
+    expect(shown(15)).toBe('Order      o-1\nReference  mine\n\nOrder      o-2\nReference  yours');
   });
 
   test('shows no character that controls a terminal', () => {
@@ -31,15 +22,8 @@ describe('a table', () => {
 });
 
 test('facts leave out unknown values, and keep zero and no', () => {
-  expect(
-    facts([
-      ['Order', 'order-1'],
-      ['Sample', undefined],
-      ['Outcome', ''],
-      ['Listed', 0],
-      ['Registered', false],
-    ]),
-  ).toBe(['Order       order-1', 'Listed      0', 'Registered  no'].join('\n'));
+  const given = Object.entries({ Order: 'order-1', Sample: undefined, Outcome: '', Listed: 0, Registered: false });
+  expect(facts(given)).toBe(['Order       order-1', 'Listed      0', 'Registered  no'].join('\n'));
   expect(facts([])).toBe('');
 });
 

@@ -18,16 +18,11 @@ async function clientWithTwoAttempts(): Promise<{ temporal: Client; attempts: ()
   return { temporal: new Client({ connection }), attempts: () => attempts };
 }
 
+const data = { user_id: '6f0c0a49-2f0a-4b5e-8d6f-000000000001', source: { slug: 'invented_watch' } };
+
 test.each([
   ['an event of an order', orderEvent('0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9')],
-  [
-    'a connection that was made',
-    {
-      event_type: 'provider.connection.created',
-      user_id: '6f0c0a49-2f0a-4b5e-8d6f-000000000001',
-      data: { source: { slug: 'invented_watch' } },
-    },
-  ],
+  ['a connection that was made', { event_type: 'provider.connection.created', data }],
 ])('a handler settles only after the last attempt for %s, though it was answered 503 before', async (_what, body) => {
   const { temporal, attempts } = await clientWithTwoAttempts();
   const handler = createWebhookHandler({ temporal, secrets: [secret], deadlineMs: 100, logger: false });

@@ -5,31 +5,22 @@ import type { HealthDataSink } from '../../../client/webhooks/destinations.js';
 import { signWebhook } from '../../../client/testing.js';
 import { writePassthrough } from '../../../protocol/order/root-order.js';
 import { signed as withSigner, defaultInstallation } from '../../../service/installation.js';
-import {
-  handlerWithoutTemporal,
-  loggingHandler,
-  noise,
-  orderBody,
-  orderEvent,
-  outcomeOf,
-  secret,
-  signed,
-} from './sending.js';
+import { handlerWithoutTemporal, keeping, loggingHandler, noise, orderBody, orderEvent } from './sending.js';
+import { outcomeOf, secret, signed } from './sending.js';
 
 const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
 
-const passthrough = withSigner(
-  writePassthrough({ root: orderId, reference: 'reference-1', n: 2 }),
-  defaultInstallation,
-);
+const placed = { root: orderId, reference: 'reference-1', n: 2 };
+const passthrough = withSigner(writePassthrough(placed), defaultInstallation);
 
-function parsingJobEvent(data: object) {
-  return { event_type: 'lab_report.parsing_job.updated', data, user_id: 'user-1' };
-}
+const parsingJobEvent = (data: object) => ({ event_type: 'lab_report.parsing_job.updated', data, user_id: 'user-1' });
 
-function appointmentEvent(data: object) {
-  return { event_type: 'labtest.appointment.updated', data: { id: 'appointment-1', ...data } };
-}
+const appointmentEvent = (data: object, event_type = 'labtest.appointment.updated') => ({
+  ...{ event_type, data: { id: 'appointment-1', ...data } },
+});
+
+/** A body that nobody may read. */
+const unread = { [Symbol.asyncIterator]: () => expect.unreachable('the body was read') };
 
 /** Deep enough to overflow the stack of anything that walks it by recursion. */
 const million = 1_000_000;
@@ -68,19 +59,17 @@ describe('the refusals, in their order', () => {
     ['id_malformed', { ...wellFormed, 'webhook-id': 'msg_1/replay/1' }],
     ['id_malformed', { ...wellFormed, 'webhook-id': 'm'.repeat(129) }],
   ])(
-    '%s is refused with 401 before a byte of the body is read, and the connection will be closed',
+    '%s is refused with 401 before a byte of the body is read, and the connection is closed',
     async (error, headers) => {
-      const body = { [Symbol.asyncIterator]: () => expect.unreachable('the body was read') };
-      const answer = await outcomeOf({ headers, body });
+      const answer = await outcomeOf({ headers, body: unread });
       expect(answer).toMatchObject({ status: 401, headers: { connection: 'close' }, error });
     },
   );
 
   test.each(['msg_2Yh7Jw3vGkD1', '6f0c0a49-2f0a-4b5e-8d6f-000000000001', 'm'.repeat(128)])(
-    'the message id %s is accepted',
+    'the id %s is taken',
     async (id) => {
-      const { headers, body } = signWebhook({ body: { event_type: 'other' }, secret, id });
-      expect((await outcomeOf({ headers, body: Buffer.from(body) })).status).toBe(204);
+      expect((await outcomeOf(signWebhook({ body: { event_type: 'other' }, secret, id }))).status).toBe(204);
     },
   );
 
@@ -112,42 +101,35 @@ describe('the refusals, in their order', () => {
     ['NaN, as Python writes it', '{"event_type":"daily.data.x.created","data":NaN}', 'not_json'],
     ['a list of events', '[{"event_type":"daily.data.x.created"}]', 'not_an_object'],
     ['text that is not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'not_json'],
-  ])(
-    'a signed body that is not a JSON object (%s) goes to the sink for rejected events',
-    async (_what, body, reason) => {
-      const taken: unknown[] = [];
-      const rejected = (event: unknown) => Promise.resolve(taken.push(event));
-      const handler = await handlerWithoutTemporal({ rejected });
-      expect((await handler.handle(signed(body))).status).toBe(204);
-      expect(taken).toEqual([{ reason, body: typeof body === 'string' ? body : '"\ufffd"' }]);
-      expect(handler.counts().answers).toMatchObject({ body_set_aside: 1, not_json: 0, not_an_object: 0 });
-      const failing = { rejected: () => Promise.reject(new Error('down')) };
-      expect((await outcomeOf(signed(body), failing)).status).toBe(503);
-    },
-  );
+  ])('a signed body that is not a JSON object (%s) goes to the sink for such events', async (_what, body, reason) => {
+    const { taken, sink } = keeping();
+    expect(await outcomeOf(signed(body), { rejected: sink })).toMatchObject({
+      status: 204,
+      counted: ['body_set_aside'],
+    });
+    expect(taken).toEqual([[{ reason, body: typeof body === 'string' ? body : '"\ufffd"' }, expect.any(String)]]);
+    const failing = { rejected: () => Promise.reject(new Error('down')) };
+    expect((await outcomeOf(signed(body), failing)).status).toBe(503);
+  });
 
   test.each(['{"event_type":"other"}', 'no JSON'])(
-    'an event that a sink attributes to a deleted user is counted so: %s',
+    'an event of a user who was deleted is counted so: %s',
     async (body) => {
-      const rejected = () => Promise.resolve('user_deleted' as const);
-      const outcome = await outcomeOf(signed(body), { rejected });
+      const outcome = await outcomeOf(signed(body), { rejected: () => Promise.resolve('user_deleted' as const) });
       expect(outcome).toMatchObject({ status: 204, counted: ['health_data_unwanted'] });
     },
   );
 
   const names = Object.keys(answers) as (keyof typeof answers)[];
-  test.each(names.filter((name) => answers[name].status !== 204))(
-    'the answer %s says what is wrong and what to do',
-    (name) => {
-      const { status, headers, body } = httpAnswer(name, answers[name]);
-      expect(status).toBe(answers[name].status);
-      const { error, message } = JSON.parse(body ?? '') as { error: string; message: string };
-      expect(error).toBe(name);
-      expect(message).toBe(`${answers[name].meaning} ${answers[name].remedy}`);
-      expect(message).toMatch(/^[A-Z].{15,}\. .{15,}\.$/);
-      expect(headers).toMatchObject({ 'content-length': String(Buffer.byteLength(body ?? '')) });
-    },
-  );
+  test.each(names.filter((name) => answers[name].status !== 204))('%s says what is wrong and what to do', (name) => {
+    const { status, headers, body } = httpAnswer(name, answers[name]);
+    expect(status).toBe(answers[name].status);
+    const { error, message } = JSON.parse(body ?? '') as { error: string; message: string };
+    expect(error).toBe(name);
+    expect(message).toBe(`${answers[name].meaning} ${answers[name].remedy}`);
+    expect(message).toMatch(/^[A-Z].{15,}\. .{15,}\.$/);
+    expect(headers).toMatchObject({ 'content-length': String(Buffer.byteLength(body ?? '')) });
+  });
 
   test.each(names.filter((name) => answers[name].status === 204))('the answer %s has no body', (name) => {
     expect(httpAnswer(name, answers[name])).toEqual({ status: 204, headers: {} });
@@ -160,10 +142,14 @@ describe('the refusals, in their order', () => {
 });
 
 describe('reading the body', () => {
+  async function* broken() {
+    yield noise(1);
+    throw await Promise.resolve(new Error('reset'));
+  }
+
   test('refuses a declared length above the limit without reading a byte', async () => {
-    const body = { [Symbol.asyncIterator]: () => expect.unreachable('the body was read') };
     const headers = { ...signed('').headers, 'content-length': '101' };
-    expect((await outcomeOf({ headers, body }, { maxBytes: 100 })).status).toBe(413);
+    expect((await outcomeOf({ headers, body: unread }, { maxBytes: 100 })).status).toBe(413);
   });
 
   test('reads an endless body no further than the piece that exceeds the limit', async () => {
@@ -206,10 +192,6 @@ describe('reading the body', () => {
   test('logs what anybody can cause at the first time, the 10th, the 100th and so on', async () => {
     const { lines, handler } = await loggingHandler({ maxBytes: 100, maxBytesAtOnce: 100 });
     const { headers } = signed('');
-    async function* broken() {
-      yield noise(1);
-      throw await Promise.resolve(new Error('reset'));
-    }
     const strangers: [string, Parameters<typeof handler.handle>[0]][] = [
       ['method_not_allowed', { method: 'PUT', headers, body: noise(1) }],
       ['headers_missing', { headers: {}, body: noise(1) }],
@@ -225,11 +207,8 @@ describe('reading the body', () => {
       for (let n = 0; n < 120; n++) {
         await handler.handle(answer === 'body_broke_off' ? { ...request, body: broken() } : request);
       }
-      expect(lines.map(({ fields }) => [fields['answer'], fields['times']])).toEqual([
-        [answer, 1],
-        [answer, 10],
-        [answer, 100],
-      ]);
+      const logged = lines.map(({ fields }) => `${String(fields['answer'])} ${String(fields['times'])}`);
+      expect(logged).toEqual([1, 10, 100].map((times) => `${answer} ${times}`));
     }
   });
 
@@ -257,11 +236,6 @@ describe('reading the body', () => {
   });
 
   test('answers a connection that breaks in mid-body with 503, so the sender retries', async () => {
-    // oxlint-disable-next-line require-yield -- it breaks before the first piece
-    async function* broken(): AsyncGenerator<Uint8Array> {
-      await Promise.resolve();
-      throw new Error('aborted');
-    }
     const { headers } = signed('');
     expect(await outcomeOf({ headers, body: broken() })).toMatchObject({ status: 503, error: 'body_broke_off' });
   });
@@ -290,13 +264,8 @@ describe('events of each kind', () => {
     expect(JSON.stringify(lines)).not.toContain('Testperson');
   });
 
-  test('relatives whose ids cannot be part of a workflow ID are ignored: the order is its own root', async () => {
-    const orders = [{ id: 'not/addressable', origin: 'initial' }];
-    const event = orderEvent(orderId, { order_transaction: { id: 't', orders }, parent_id: 'nor/this' });
-    const { lines } = await outcomeOf(signed(event));
-    expect(lines).toMatchObject([{ fields: { workflowId: `kit-order/${orderId}` } }]);
-  });
-
+  const orders = [{ id: 'not/addressable', origin: 'initial' }];
+  const odd = { order_transaction: { id: 't', orders }, parent_id: 'nor/this' };
   test.each<[what: string, body: Record<string, unknown>, workflowId: string]>([
     ['an order event', orderEvent(orderId), `kit-order/${orderId}`],
     ['an order without an envelope', orderBody(orderId), `kit-order/${orderId}`],
@@ -307,14 +276,12 @@ describe('events of each kind', () => {
     ['a parsing job', parsingJobEvent({ id: orderId, status: 'started' }), `parsing-job/${orderId}`],
     ['a parsing job under its other name', parsingJobEvent({ job_id: orderId }), `parsing-job/${orderId}`],
     ['an appointment', appointmentEvent({ order_id: orderId }), `appointment/${orderId}`],
-  ])(
-    '%s goes to its workflow, and is answered 503 while Temporal cannot be reached',
-    async (_what, body, workflowId) => {
-      const { status, error, lines } = await outcomeOf(signed(body));
-      expect([status, error]).toEqual([503, 'temporal_unavailable']);
-      expect(lines).toMatchObject([{ fields: { workflowId } }]);
-    },
-  );
+    ['an order with relatives that no workflow ID can name', orderEvent(orderId, odd), `kit-order/${orderId}`],
+  ])('%s goes to its workflow, and is answered 503 while Temporal is away', async (_what, body, workflowId) => {
+    const { status, error, lines } = await outcomeOf(signed(body));
+    expect([status, error]).toEqual([503, 'temporal_unavailable']);
+    expect(lines).toMatchObject([{ fields: { workflowId } }]);
+  });
 
   // proves 267, 268
   test('the log of a parsing job or an appointment names it and its order, and nothing of a person', async () => {
@@ -324,9 +291,7 @@ describe('events of each kind', () => {
     const address = { first_line: '1 Invented Street', zip_code: '62701' };
     const visit = { order_id: orderId, address, appointment_notes: 'Invented dog' };
     for (const name of ['created', 'updated', 'update']) {
-      const { lines } = await outcomeOf(
-        signed({ ...appointmentEvent(visit), event_type: `labtest.appointment.${name}` }),
-      );
+      const { lines } = await outcomeOf(signed(appointmentEvent(visit, `labtest.appointment.${name}`)));
       expect(lines).toMatchObject([{ fields: { orderId, workflowId: `appointment/${orderId}` } }]);
       expect(JSON.stringify([job.lines, lines])).not.toMatch(/Testperson|1990-01|Invented|\b62701\b/);
     }
@@ -357,22 +322,14 @@ describe('Temporal cannot be reached', () => {
   test('the log names order, workflow, message and reason', async () => {
     const request = signed(orderEvent(orderId));
     const { lines } = await outcomeOf(request);
-    expect(lines).toEqual([
-      {
-        level: 'warn',
-        message: `${answers.temporal_unavailable.meaning} ${answers.temporal_unavailable.remedy}`,
-        fields: {
-          answer: 'temporal_unavailable',
-          status: 503,
-          ms: expect.any(Number) as number,
-          eventType: 'labtest.order.updated',
-          messageId: request.headers['webhook-id'],
-          orderId,
-          workflowId: `kit-order/${orderId}`,
-          error: expect.objectContaining({ message: expect.any(String) as string }) as object,
-        },
-      },
-    ]);
+    const fields = {
+      ...{ answer: 'temporal_unavailable', status: 503, ms: expect.any(Number) as number },
+      ...{ eventType: 'labtest.order.updated', messageId: request.headers['webhook-id'] },
+      ...{ orderId, workflowId: `kit-order/${orderId}` },
+      error: expect.objectContaining({ message: expect.any(String) as string }) as object,
+    };
+    const { meaning, remedy } = answers.temporal_unavailable;
+    expect(lines).toEqual([{ level: 'warn', message: `${meaning} ${remedy}`, fields }]);
   });
 });
 
@@ -413,12 +370,7 @@ describe('health data', () => {
 
   test.each([
     ['fails', () => Promise.reject(Object.assign(new Error('no room'), { detail: 'Testperson Invented, 5.4 mmol/L' }))],
-    [
-      'throws at once',
-      () => {
-        throw new Error('no room');
-      },
-    ],
+    ['throws at once', () => expect.unreachable('no room')],
     ['never answers', () => new Promise<void>(() => undefined)],
   ])('is answered 503 when the sink %s, and the log quotes none of it', async (_how, healthData) => {
     const { status, lines } = await outcomeOf(signed(event), { healthData, deadlineMs: 100 });
@@ -439,10 +391,9 @@ describe('events that are dropped', () => {
     ['not_addressable', { ...orderEvent('not/addressable'), ...user }, { eventType: 'labtest.order.updated' }],
     ['unreadable', { event_type: 'provider.connection.created' }, { problem: expect.any(String) as string }],
   ])('events that are dropped as %s are given to their sink first: %j', async (reason, event, known) => {
-    const taken: unknown[] = [];
+    const { taken, sink } = keeping();
     const request = signed(event);
-    const rejected = (...received: unknown[]) => Promise.resolve(taken.push(received));
-    const { status, counted, lines } = await outcomeOf(request, { rejected });
+    const { status, counted, lines } = await outcomeOf(request, { rejected: sink });
     expect([status, counted]).toEqual([204, [reason]]);
     const body = request.body.toString();
     expect(taken).toMatchObject([[{ reason, body, ...known }, request.headers['webhook-id']]]);
@@ -491,17 +442,13 @@ describe('counting and logging', () => {
   test('nothing of a patient is logged, whatever becomes of the event', async () => {
     const { lines, handler } = await loggingHandler();
     const person = { client_user_id: 'Testperson Invented', user_id: 'user-1' };
-    await handler.handle(signed({ ...orderEvent(orderId), ...person }));
-    await handler.handle(signed({ ...orderEvent(orderId, { status: { bad: 'Testperson' } }), ...person }));
-    await handler.handle(signed({ ...orderEvent(orderId, { id: { bad: 'Testperson' } }), ...person }));
-    await handler.handle(signed({ ...orderEvent('Testperson/Invented'), ...person }));
+    const bad = { bad: 'Testperson' };
+    const events = [orderEvent(orderId), orderEvent(orderId, { status: bad }), orderEvent(orderId, { id: bad })];
+    for (const event of [...events, orderEvent('Testperson/Invented')])
+      await handler.handle(signed({ ...event, ...person }));
     await handler.handle({ ...signed({ ...orderEvent(orderId), ...person }), headers: {} });
     expect(lines.map(({ fields }) => fields['answer'])).toEqual([
-      'temporal_unavailable',
-      'temporal_unavailable',
-      'unreadable',
-      'not_addressable',
-      'headers_missing',
+      ...['temporal_unavailable', 'temporal_unavailable', 'unreadable', 'not_addressable', 'headers_missing'],
     ]);
     expect(JSON.stringify(lines)).not.toMatch(/Testperson|Invented|example\.com|user-1/);
   });

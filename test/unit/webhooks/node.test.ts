@@ -1,28 +1,17 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
 import { createNotificationHandler } from '../../../client/notifications/handler.js';
 import type { WebhookHandler } from '../../../client/webhooks/handler.js';
 import { signWebhook } from '../../../client/testing.js';
 import { handlerWithoutTemporal, noise, secret, serve, signed } from './sending.js';
 
 const mebibyte = 1024 * 1024;
-const closing: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
-async function closed(server: Server): Promise<void> {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-}
 
 /** The port of the handler behind node:http, until the test has ended. */
-async function portOf(handler: WebhookHandler): Promise<number> {
-  const { port, close } = await serve(handler);
-  closing.push(close);
+async function portOf(handler: Pick<WebhookHandler, 'node'>, options: ServerOptions = {}): Promise<number> {
+  const { port, close } = await serve(handler, options);
+  onTestFinished(close);
   return port;
 }
 
@@ -66,31 +55,38 @@ const signedHead = Object.entries(signed('').headers)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('');
 
+const post = 'POST / HTTP/1.1\r\nHost: test\r\n';
+
+/** A connection on which a request has begun; `closed` is the answer, once it has ended. */
+function beginning(port: number, head: string) {
+  const socket = connect(port, '127.0.0.1');
+  let answer = '';
+  socket.setEncoding('latin1').on('data', (text: string) => (answer += text));
+  socket.on('error', () => undefined); // to be cut off in mid-sentence is what the tests are about
+  socket.write(head);
+  return { socket, closed: new Promise<string>((resolve) => socket.once('close', () => resolve(answer))) };
+}
+
 /**
  * Sends the head, then chunks as fast as they are accepted. `written`: how much the kernel took before the connection
  * ended.
  */
 async function pour(port: number, head: string, most: number): Promise<{ written: number; answer: string }> {
-  const socket = connect(port, '127.0.0.1');
-  let answer = '';
-  socket.setEncoding('latin1').on('data', (text: string) => (answer += text));
-  socket.on('error', () => undefined); // to be cut off in mid-sentence is what the test is about
-  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  socket.write(head);
+  const { socket, closed } = beginning(port, head);
   const bytes = noise(64 * 1024);
   const chunk = Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
   for (let sent = 0; sent < most && !socket.destroyed; sent += chunk.length) {
     if (socket.write(chunk)) continue;
-    await Promise.race([new Promise<void>((resolve) => socket.once('drain', resolve)), closed]);
+    await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed]);
   }
-  await closed;
+  const answer = await closed;
   return { written: socket.bytesWritten - socket.writableLength, answer };
 }
 
 test('a body above the limit is cut off: the sender cannot write it to the end, and the connection is closed', async () => {
   const handler = await handlerWithoutTemporal({ maxBytes: 64 * 1024 });
   const port = await portOf(handler);
-  const head = `POST / HTTP/1.1\r\nHost: test\r\n${signedHead}Transfer-Encoding: chunked\r\n\r\n`;
+  const head = `${post}${signedHead}Transfer-Encoding: chunked\r\n\r\n`;
   const { written } = await pour(port, head, 512 * mebibyte);
   // What the kernel buffers on both sides of a loopback connection, and no more.
   expect(written).toBeLessThan(16 * mebibyte);
@@ -99,7 +95,7 @@ test('a body above the limit is cut off: the sender cannot write it to the end, 
 
 test('a declared length above the limit is answered 413 before any of the body is sent', async () => {
   const port = await portOf(await handlerWithoutTemporal({ maxBytes: 1000 }));
-  const { answer } = await pour(port, `POST / HTTP/1.1\r\nHost: test\r\n${signedHead}Content-Length: 1001\r\n\r\n`, 0);
+  const { answer } = await pour(port, `${post}${signedHead}Content-Length: 1001\r\n\r\n`, 0);
   expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   expect(answer).toMatch(/\r\nconnection: close\r\n/i);
 });
@@ -107,7 +103,7 @@ test('a declared length above the limit is answered 413 before any of the body i
 test('a sender without the three headers cannot make the handler read a body: it is cut off as soon as it has its 401', async () => {
   const handler = await handlerWithoutTemporal();
   const port = await portOf(handler);
-  const head = 'POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const head = `${post}Transfer-Encoding: chunked\r\n\r\n`;
   const { written } = await pour(port, head, 512 * mebibyte);
   expect(written).toBeLessThan(16 * mebibyte);
   expect(handler.counts().answers).toMatchObject({ headers_missing: 1, body_too_large: 0 });
@@ -117,9 +113,7 @@ test('a sender that goes away in mid-body leaves the handler working', async () 
   const handler = await handlerWithoutTemporal();
   const port = await portOf(handler);
   const socket = connect(port, '127.0.0.1');
-  socket.write(`POST / HTTP/1.1\r\nHost: test\r\n${signedHead}Content-Length: 1000\r\n\r\nhalf`, () =>
-    socket.destroy(),
-  );
+  socket.write(`${post}${signedHead}Content-Length: 1000\r\n\r\nhalf`, () => socket.destroy());
   await expect.poll(() => handler.counts().answers.body_broke_off).toBe(1);
   expect((await fetch(`http://127.0.0.1:${port}/`, signed(unhandled))).status).toBe(204);
 });
@@ -130,22 +124,12 @@ test.each(['webhooks', 'notifications'])(
     const limits = { maxBytes: 33 * mebibyte, bodyDeadlineMs: 10_000 };
     const notifications = () => createNotificationHandler({ secrets: [secret], on: {}, ...limits });
     const handler = kind === 'webhooks' ? await handlerWithoutTemporal(limits) : notifications();
-    const server = createServer({ requestTimeout: 0, headersTimeout: 0 }, (request, response) => {
-      void handler.node(request, response);
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    closing.push(() => closed(server));
-    const { port } = server.address() as AddressInfo;
+    const port = await portOf(handler, { requestTimeout: 0, headersTimeout: 0 });
     // Together one byte below what large ones may hold. Nobody has to know the secret for that.
     const stalled = [32 * mebibyte, 16 * mebibyte - 1].map((bytes) => stall(port, bytes));
+    const notice = (filler: string) => ({ body: { ...notification, data: { filler } }, secret, id: notification.id });
     const genuine = (filler: string) =>
-      kind === 'webhooks'
-        ? signed({ ...unhandled, filler })
-        : {
-            method: 'POST',
-            ...signWebhook({ body: { ...notification, data: { filler } }, secret, id: notification.id }),
-          };
+      kind === 'webhooks' ? signed({ ...unhandled, filler }) : { method: 'POST', ...signWebhook(notice(filler)) };
     const send = async (filler = '') => (await fetch(`http://127.0.0.1:${port}/`, genuine(filler))).status;
     const large = 'x'.repeat(100_000);
     await expect.poll(() => send(large), { interval: 20, timeout: 10_000 }).toBe(503);
@@ -160,41 +144,24 @@ test.each(['webhooks', 'notifications'])(
 );
 
 const notification = {
-  ...{
-    specversion: '1.0',
-    id: 'order-1/7/phase_changed',
-    source: 'kit-order/order-1',
-    type: 'labops.unknown',
-    subject: 'order-1',
-  },
-  ...{ time: '2026-03-10T12:00:00.000Z', datacontenttype: 'application/json', data: {} },
+  ...{ specversion: '1.0', id: 'order-1/7/phase_changed', source: 'kit-order/order-1', subject: 'order-1' },
+  ...{ type: 'labops.unknown', time: '2026-03-10T12:00:00.000Z', datacontenttype: 'application/json', data: {} },
 };
 
 /** Sends so much of a body that is never completed. Returns the answer once the connection has ended. */
 async function stall(port: number, bytes: number): Promise<string> {
-  const socket = connect(port, '127.0.0.1');
-  let answer = '';
-  socket.setEncoding('latin1').on('data', (text: string) => (answer += text));
-  socket.write(`POST / HTTP/1.1\r\nHost: test\r\n${signedHead}Content-Length: ${33 * mebibyte}\r\n\r\n`);
-  socket.on('error', () => undefined); // it may be closed while it still writes
-  const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  const { socket, closed } = beginning(port, `${post}${signedHead}Content-Length: ${33 * mebibyte}\r\n\r\n`);
   socket.write(Buffer.alloc(bytes));
-  await ended;
-  return answer;
+  return closed;
 }
 
 /** A server that reads the body before the handler, as body parsers do. */
 async function behindParser(handler: WebhookHandler, left: (raw: Buffer) => unknown): Promise<string> {
-  const server = createServer((request: IncomingMessage & { body?: unknown }, response) => {
-    void (async () => {
-      request.body = left(Buffer.concat(await request.toArray()));
-      await handler.node(request, response);
-    })();
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closing.push(() => closed(server));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const node = async (request: IncomingMessage & { body?: unknown }, response: ServerResponse) => {
+    request.body = left(Buffer.concat(await request.toArray()));
+    await handler.node(request, response);
+  };
+  return `http://127.0.0.1:${await portOf({ node })}/`;
 }
 
 test('the handler works behind a parser that leaves the raw bytes in request.body', async () => {

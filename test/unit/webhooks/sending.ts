@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import {
@@ -83,17 +83,21 @@ export async function outcomeOf(
   return { status, headers, error, counted: countedBy(handler), passedOver: handler.counts().passedOver, lines };
 }
 
+/** A sink that keeps what it gets. */
+export function keeping() {
+  const taken: unknown[][] = [];
+  return { taken, sink: (...given: unknown[]) => Promise.resolve(void taken.push(given)) };
+}
+
 /** The handler behind a plain node:http server. */
-export async function serve(handler: WebhookHandler): Promise<{ port: number; close: () => Promise<void> }> {
-  const server = createServer((request, response) => void handler.node(request, response));
+export async function serve(handler: Pick<WebhookHandler, 'node'>, options: ServerOptions = {}) {
+  const server = createServer(options, (request, response) => void handler.node(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
   };
+  return { port: (server.address() as AddressInfo).port, close };
 }
 
 export const noise = (bytes: number) => randomBytes(bytes);

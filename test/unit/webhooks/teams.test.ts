@@ -1,38 +1,31 @@
 import { describe, expect, test } from 'vitest';
 import type { AnswerName } from '../../../client/webhooks/answers.js';
-import { loggingHandler, orderBody, orderEvent, outcomeOf, signed } from './sending.js';
+import { keeping, loggingHandler, orderBody, orderEvent, outcomeOf, signed } from './sending.js';
 
 const ours = '6f0c0a49-2f0a-4b5e-8d6f-00000000000a';
 const theirs = '6f0c0a49-2f0a-4b5e-8d6f-00000000000b';
 const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
 
-const kinds: [string, Record<string, unknown>, AnswerName][] = [
-  ['an order', orderEvent(orderId), 'temporal_unavailable'],
-  ['a parsing job', { event_type: 'lab_report.parsing_job.updated', data: { id: orderId } }, 'temporal_unavailable'],
-  [
-    'an appointment',
-    { event_type: 'labtest.appointment.updated', data: { id: 'appointment-1', order_id: orderId } },
-    'temporal_unavailable',
-  ],
-  ['health data', { event_type: 'daily.data.steps.created', user_id: 'user-1', data: {} }, 'health_data_accepted'],
-  [
-    'a connection',
-    { event_type: 'provider.connection.next_year', user_id: 'user-1', data: {} },
-    'health_data_accepted',
-  ],
-  ['an unknown event', { event_type: 'tomorrow.event', data: {} }, 'not_handled'],
-  ['an unreadable event', { event_type: 'labtest.order.updated', data: null }, 'unreadable'],
+const user = { user_id: 'user-1', data: {} };
+const visit = { id: 'appointment-1', order_id: orderId };
+const kinds: [event: Record<string, unknown>, AnswerName][] = [
+  [orderEvent(orderId), 'temporal_unavailable'],
+  [{ event_type: 'lab_report.parsing_job.updated', data: { id: orderId } }, 'temporal_unavailable'],
+  [{ event_type: 'labtest.appointment.updated', data: visit }, 'temporal_unavailable'],
+  [{ event_type: 'daily.data.steps.created', ...user }, 'health_data_accepted'],
+  [{ event_type: 'provider.connection.next_year', ...user }, 'health_data_accepted'],
+  [{ event_type: 'tomorrow.event', data: {} }, 'not_handled'],
+  [{ event_type: 'labtest.order.updated', data: null }, 'unreadable'],
 ];
 
 /** What becomes of an event at a handler whose sinks say whether they got it. */
 async function sentTo(teamId: string | undefined, body: Record<string, unknown>) {
-  let kept = 0;
-  const sink = () => Promise.resolve((kept += 1)).then(() => undefined);
+  const { taken, sink } = keeping();
   const options = { healthData: sink, rejected: sink, ...(teamId !== undefined && { teamId }) };
-  return { ...(await outcomeOf(signed(body), options)), kept };
+  return { ...(await outcomeOf(signed(body), options)), kept: taken.length };
 }
 
-describe.each(kinds)('%s', (_what, event, usual) => {
+describe.each(kinds)('%j', (event, usual) => {
   test('from another team is answered 204 and counted, and nothing of it is kept', async () => {
     const { lines, ...outcome } = await sentTo(ours, { ...event, team_id: theirs });
     expect(outcome).toMatchObject({ status: 204, counted: ['foreign_team'], kept: 0 });
