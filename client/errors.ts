@@ -180,7 +180,7 @@ class FeatureNotEnabledForWorker extends FeatureNotEnabled {
 }
 
 /** The same for every area. */
-const commonRefusals: Readonly<Record<string, RefusalClass>> = {
+export const commonRefusals: Readonly<Record<string, RefusalClass>> = {
   Unauthorized: ServiceAccessDenied,
   FeatureNotEnabled: FeatureNotEnabledForWorker,
   EncryptionRequired,

@@ -64,12 +64,12 @@ export const orderAttention: Texts<AttentionReason> = {
   },
   problem_persists: {
     raised: 'a problem in transit or a blocked sample outlasted `problemLimit`',
-    answer: '`resolveProblem`',
+    answer: '`resolveProblem`: any decision for a kit in transit, all but `replace` for a blocked sample',
     cleared: `the answer, or ${nextMove}`,
   },
   decision_needed: {
     raised: 'the kit is lost, undeliverable or its sample unusable, and the policy asks',
-    answer: '`resolveProblem`',
+    answer: '`resolveProblem`: any decision',
     cleared: `the answer, or ${nextMove}`,
   },
   critical_result: {

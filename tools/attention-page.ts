@@ -13,7 +13,11 @@ The other workflows send no notification of it.
 \`deliverNotifications\` has \`notifications_undelivered\` until its work is done, and keeps it if it gives notifications up; \`unreadable_signal\` as below.
 
 Answers are named as in a backend; [\`labops\`](commands.md) has them in kebab case.
-\`resolveProblem\` with \`wait\` gives an overdue order its limit once more.
+\`resolveProblem\` takes one of three decisions:
+
+- \`wait\` gives an overdue order its limit once more.
+- \`replace\` orders another kit, as \`replaceKit\` does, if the kit is lost, failed, in transit or with the customer; never for a visit or an import.
+- \`abandon\` stops following the order, at any time.
 `;
 
 const sections = {

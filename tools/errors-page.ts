@@ -17,6 +17,7 @@ import * as directCalls from '../service/errors.js';
 import * as base from '../service/lab-operations-error.js';
 import * as proxies from '../service/http/proxy.config.js';
 import * as signatures from '../service/webhooks/signature.js';
+import { table } from './doc-text.js';
 
 /** Every file that declares errors of the client, in the page's order. */
 const areas: readonly { title: string; says?: string; files: Readonly<Record<string, object>> }[] = [
@@ -88,6 +89,33 @@ A code is the class's name in snake case.
 Webhooks that are answered with 400, 401, 413 or 503 say why and what to do in the body; [client/webhooks/answers.ts](../client/webhooks/answers.ts) has all answers.
 `;
 
+/** The failure types of the workflows whose client error has another name. */
+const wireTypes: Readonly<Record<string, Readonly<Record<string, common.RefusalClass>>>> = {
+  'Every workflow': common.commonRefusals,
+  Orders: orders.orderErrorMap.refusals,
+  Appointments: appointments.appointmentErrorMap.refusals,
+  'Match reviews': matchReviews.matchReviewErrorMap.refusals,
+  Links: links.linkErrorMap.refusals,
+  Reports: reports.reportErrorMap.refusals,
+  Deletions: users.userErrorMap.refusals,
+  'Webhook endpoints': operators.operatorErrorMap.refusals,
+};
+
+function wireSection(): string[] {
+  const rows = Object.entries(wireTypes).flatMap(([area, refusals]) =>
+    Object.entries(refusals).flatMap(([type, { prototype }]) => {
+      const { name } = Object.create(prototype as object) as Error;
+      return name === type ? [] : [[area, `\`${type}\``, `\`${name}\``]];
+    }),
+  );
+  return [
+    '## Failure types on the wire',
+    'For backends in other languages: a failure of a workflow or an update ([messages.md](messages.md)) has the name of its client error as its type, except these. ' +
+      '`InvalidCommand`, `PolicyInvalid` and `ReferenceInvalid` are the `…Invalid` of each area.',
+    table(['Area', 'Type', 'Error'], rows),
+  ];
+}
+
 /** docs/errors.md: the doc comment and the remedy of every error that the client exports. */
 export async function errorsPage(projectFolder: string): Promise<string> {
   const sections = await Promise.all(
@@ -99,7 +127,7 @@ export async function errorsPage(projectFolder: string): Promise<string> {
     }),
   );
   const kinds = kindsIn(await readFile(join(projectFolder, 'service/lab-operations-error.ts'), 'utf8'));
-  return `${[introOf(kinds).trimEnd(), ...sections.flat()].join('\n\n')}\n`;
+  return `${[introOf(kinds).trimEnd(), ...sections.flat(), ...wireSection()].join('\n\n')}\n`;
 }
 
 /** The meaning of each kind of error, as a list within one. */

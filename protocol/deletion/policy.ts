@@ -21,7 +21,10 @@ export const deletionSettings = {
    * is not longer.
    */
   reminderBefore: duration('1d', { most: '7d' }),
-  /** How long a notification may stay undelivered before attention is raised. Default 3 days. */
+  /**
+   * How long a notification may stay undelivered before attention is raised. Default 3 days. With seconds, the deletion's history grows every
+   * ten minutes while the receiver is down.
+   */
   notificationDeadline: duration('3d'),
 };
 

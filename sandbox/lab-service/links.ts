@@ -147,7 +147,7 @@ function resultBody({ provider }: Step, token: LinkToken | undefined, state: str
 }
 
 /**
- * What the invented providers do with a user name and with a code, as docs/sandbox.md lists it ("Links"). Case
+ * What the invented providers do with a user name and with a code, as docs/sandbox.md and docs/internals/sandbox.md list it ("Links"). Case
  * makes no difference, and what follows an `@` is ignored, so an e-mail address is a user name too.
  *
  * An error changes nothing: the token and the request for a code stay as they were.

@@ -123,7 +123,7 @@ export const settings = {
   LABOPS_ENCRYPTION_KEYS: keyRing.optional().meta({
     description:
       'set <key id>:<32 bytes in base64> (openssl rand -base64 32), the same for every process and client of the namespace; separate several with commas, the newest first',
-    more: 'What Temporal holds is [encrypted](operations.md#encryption) with the first key, and decrypted with any. Clients (`labops`, `LabOperations.connect`) read this setting too. The codec server requires it.',
+    more: 'What Temporal holds is [encrypted](operations.md#encryption) with the first key, and decrypted with any. Clients (`labops`, `LabOperations.connect`) read this setting too. The codec server requires it. The ingress may have [a key of its own](operations.md#an-ingress-that-can-decrypt-little).',
     without: 'payloads are readable in Temporal; with LABOPS_ENCRYPTION=required nothing starts',
     isSecret: true,
   }),
@@ -154,7 +154,7 @@ export const settings = {
   AUDIT_KEYS: keyRing.optional().meta({
     description:
       'set <key id>:<32 bytes in base64>, the same for worker, codec server and `labops audit`; separate several with commas, the newest first',
-    more: 'The [audit trail](operations.md#the-audit-trail) is verified by these keys: keep each as long as its rows.',
+    more: 'The [audit trail](operations.md#the-audit-trail) is verified by these keys: the first one makes new rows; keep each as long as its rows.',
     without:
       'LABOPS_ENCRYPTION_KEYS serve for this as well, and must be kept as long; without either there is no audit trail',
     isSecret: true,
@@ -179,7 +179,7 @@ export const settings = {
   }),
   RECEIPT_KEY: ed25519Key.optional().meta({
     description: 'set an Ed25519 private key as PEM (openssl genpkey -algorithm ed25519)',
-    more: 'The receipts of final deletions are signed with it ([What remains](operations.md#what-remains-after-a-deletion-and-until-when)).',
+    more: 'The receipts of final deletions are signed with it ([What remains](operations.md#what-remains-after-a-deletion-and-until-when)). If you replace it, keep the old public key: receipts under it need it.',
     without: 'final deletions have no receipt',
     isSecret: true,
   }),
@@ -401,6 +401,7 @@ export const settings = {
     }),
   HEALTH_DATA_DIRECTORY: z.string().optional().meta({
     description: 'set the directory for health data and rejected events, instead of DATABASE_URL',
+    more: 'The process creates it closed to other users of the machine, and refuses one that is open to them and contains something else. Its `labops.lock` must stay: it keeps a second process out.',
     without: 'DATABASE_URL applies',
   }),
   HEALTH_DATA_PORT: port.optional().meta({
