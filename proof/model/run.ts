@@ -189,14 +189,17 @@ export class Run {
     return this.timers.size === 0 ? undefined : Math.min(...this.timers.values());
   }
 
-  /** @param isEarly the timer fires though its time has not come */
-  async fireNextTimer({ isEarly = false } = {}): Promise<void> {
+  /**
+   * @param isEarly the timer fires though its time has not come
+   * @param update comes in the same step, before the timer
+   */
+  async fireNextTimer({ isEarly = false, update }: { isEarly?: boolean; update?: Message } = {}): Promise<void> {
     const at = this.nextTimer();
     const [seq] = [...this.timers].find(([, time]) => time === at) ?? [];
     if (seq === undefined || at === undefined) return;
     this.timers.delete(seq);
     if (!isEarly) this.now = Math.max(this.now, at);
-    await this.activate([job('fireTimer', { seq })]);
+    await this.activate([...(update ? [this.updateJob(update)] : []), job('fireTimer', { seq })]);
   }
 
   /** From now on the server suggests a new run, which the main loop takes up when it next looks: for a long history, or a later release. */

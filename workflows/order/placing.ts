@@ -44,6 +44,7 @@ import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { openPolicy, settlePolicy, isUnsettled, type Governed } from '../entity/policy.js';
 import { setAbsentSearchAttributes, untilResumed } from '../entity/operators.js';
 import { hour, minute } from '../entity/spans.js';
+import { afterMessages } from '../entity/steps.js';
 
 /** A run of the placing, which a command can end. */
 interface PlacingRun extends Governed<ResolvedOrderPolicy>, Attempting<PlacingEnd> {
@@ -208,6 +209,8 @@ async function create(run: PlacingRun): Promise<PlacedOrder> {
       return placed;
     } catch (error) {
       await waitIfDelayed(run, error);
+      // A cancellation that came with the end of the pause is answered by the run that accepted it.
+      await afterMessages(() => true);
       if (isNewRunSuggested()) await continueInNewRun({ ...input, policy } satisfies PlaceKitOrderInput);
     }
   }

@@ -263,6 +263,20 @@ describe('a placing that the service does not take', () => {
     expect(next.argumentsOf('createKitOrder')).toMatchObject([{ triedBefore: true }]);
     expect(next.run.end).toEqual(done);
   });
+
+  test.each(['sending', 'nothing_sent'])(
+    'answers a cancellation that comes together with the end of a pause in the run that accepts it, however long its history: %s',
+    async (progress) => {
+      const placing = await place({ createKitOrder: unavailable, findKitOrder: null });
+      await placing.signal('creationProgress', progress);
+      placing.run.suggestNewRun();
+      await placing.run.fireNextTimer({ update: { name: 'cancel' } });
+      await placing.until(1);
+      expect(placing.run.replies).toEqual([cancelled]);
+      expect(placing.run.end).toMatchObject(failed('PlacingCancelled'));
+      expect(placing.calls).toEqual(['0h createKitOrder', ...(progress === 'sending' ? ['0.179h findKitOrder'] : [])]);
+    },
+  );
 });
 
 describe('a placing that is cancelled', () => {
