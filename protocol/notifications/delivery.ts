@@ -111,7 +111,7 @@ export interface DeliveryResult {
   source: string;
   delivered: number;
   discarded: number;
-  /** The notifications that were given up when the time was over; empty if everything was delivered or discarded. */
+  /** The notifications that were given up, because the time was over or an operator cancelled the delivery; empty if everything was delivered or discarded. */
   givenUp: UndeliveredNotification[];
 }
 

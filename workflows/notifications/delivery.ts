@@ -37,7 +37,7 @@ interface Delivery {
   since: number;
   /** When each of the undelivered ones was handed over, by its id. */
   arrivedAt?: Record<string, number>;
-  /** Notifications that were given up when their time was over. */
+  /** Notifications that were given up: their time was over, or an operator cancelled the delivery. */
   givenUp?: messages.UndeliveredNotification[];
   /** Notifications were handed over that cannot be decrypted: perhaps an alarm. */
   unreadable?: true;
@@ -75,10 +75,23 @@ export async function deliverNotifications(
   const run: DeliveryRun = { delivery: open(input), hasNews: false };
   const { delivery } = run;
   listen(run);
+  try {
+    await deliver(run);
+  } catch (error) {
+    // An operator cancelled it: nothing more is sent, and what is left must be seen.
+    if (!isCancellation(error)) throw error;
+    giveUp(delivery, undeliveredOf(delivery));
+  }
+  show(delivery);
+  return resultOf(delivery);
+}
+
+async function deliver(run: DeliveryRun): Promise<void> {
+  const { delivery } = run;
   await condition(() => !isDone(delivery), '10 seconds', { summary: 'first notifications' });
   for (;;) {
     if (run.hasUnreadable) delivery.unreadable = true;
-    giveUpOverdue(delivery);
+    giveUp(delivery, overdueIn(delivery));
     if (isDone(delivery)) break;
     run.hasNews = false;
     show(delivery);
@@ -87,8 +100,6 @@ export async function deliverNotifications(
     else await awaitOperator(run);
   }
   await condition(allHandlersFinished);
-  show(delivery);
-  return resultOf(delivery);
 }
 
 function open(input: messages.DeliverNotificationsInput | null | undefined): Delivery {
@@ -130,12 +141,15 @@ function nextEndOf(delivery: Delivery, ids = idsOf(delivery)): number {
   return Math.min(...ids.map((id) => endOf(delivery, id)));
 }
 
-function giveUpOverdue(delivery: Delivery): void {
-  const overdue = undeliveredOf(delivery).filter(({ id }) => endOf(delivery, id) <= Date.now());
-  if (overdue.length > 0) delivery.givenUp = [...(delivery.givenUp ?? []), ...overdue];
+function overdueIn(delivery: Delivery): messages.UndeliveredNotification[] {
+  return undeliveredOf(delivery).filter(({ id }) => endOf(delivery, id) <= Date.now());
+}
+
+function giveUp(delivery: Delivery, left: readonly messages.UndeliveredNotification[]): void {
+  if (left.length > 0) delivery.givenUp = [...(delivery.givenUp ?? []), ...left];
   remove(
     delivery,
-    overdue.map(({ id }) => id),
+    left.map(({ id }) => id),
   );
 }
 

@@ -341,10 +341,28 @@ test('an operator sees what is undelivered, fifty lines of it, and since when, u
   expect(life.run.shown.details).not.toContain('|');
 });
 
-test.each([silent, unavailable])('a delivery that an operator cancels through Temporal ends', async (notify) => {
-  const life = await delivery(named('a'), { notify });
-  await life.cancel();
-  expect(life.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
+test.each([silent, unavailable])(
+  'a delivery that an operator cancels through Temporal sends nothing more, and says what the product has missed',
+  async (notify) => {
+    const life = await delivery([notification('a'), alarm('b')], { notify }, [
+      { notification: notification('r'), status: 410 },
+    ]);
+    await life.cancel();
+    expect(life.events).toEqual(['0h completed']);
+    expect(resultOf(life)).toMatchObject({
+      ...{ delivered: 0, discarded: 0 },
+      givenUp: [{ id: 'a' }, { id: 'b' }, { id: 'r', refusedWith: 410 }],
+    });
+    expect(attentionOf(life)).toEqual(['notifications_undelivered']);
+  },
+);
+
+test('a delivery that an operator cancels counts what arrives meanwhile', async () => {
+  const life = await delivery(named('a', 'b'), { notify: silent });
+  await life.run.cancel();
+  const { seq = 0 } = life.run.calls[0] ?? {};
+  await life.run.answer(seq, 'notify', { value: taken(['a']) });
+  expect(resultOf(life)).toMatchObject({ delivered: 1, givenUp: [{ id: 'b' }] });
 });
 
 test('a history that grows long goes on in the next run with all that is undelivered, and with the time of each', async () => {
