@@ -21,7 +21,7 @@ import { settlingAfter } from '../../protocol/settling.js';
 import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import { activities, booking } from '../activity-options.js';
 import { untilDue } from '../entity/loop-timer.js';
-import { actorOf, notKnownYet, refusalOf, refuse, refuseField } from '../entity/commands.js';
+import { actorOf, mostBeforeCancelling, notKnownYet, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { recordNoAnswer } from '../entity/polling.js';
 import {
@@ -312,6 +312,7 @@ export function validateQuestion(run: AppointmentRun, question: SlotQuestion | u
     throw refuseField('startDate', 'must be a date that exists, written YYYY-MM-DD');
   checkPlace(question ?? {});
   requireOpen(run.appointment);
+  run.commands.requireRoom();
 }
 
 function checkPlace({ siteCodes, zipCode, radius }: SlotQuestion): void {
@@ -332,6 +333,7 @@ export function validateChoice(run: AppointmentRun, choice: SlotChoice | undefin
     throw refuseField('slotId', 'must be the id of a slot, as findSlots (labops appointments slots) answers with it');
   checkNotes(notes);
   if (!choice || !isChosenSo(run.appointment, choice)) requireOpen(run.appointment);
+  run.commands.requireRoom();
 }
 
 /** The same command before the appointment ended. */
@@ -346,6 +348,7 @@ export function validateRequest(run: AppointmentRun, request: AppointmentRequest
     throw refuseField('provider', 'must be a slug of the service');
   checkNotes(notes);
   requireOpen(run.appointment);
+  run.commands.requireRoom();
 }
 
 export function validateCancellation(run: AppointmentRun, cancellation: AppointmentCancellation | undefined): void {
@@ -356,6 +359,7 @@ export function validateCancellation(run: AppointmentRun, cancellation: Appointm
   if (rebook !== undefined && typeof rebook !== 'boolean') throw refuseField('rebook', 'must be true or false');
   checkNotes(notes);
   if (!isCancelledSo(run.appointment, cancellation ?? {})) requireOpen(run.appointment);
+  run.commands.requireRoom(mostBeforeCancelling);
 }
 
 /** The same command before it has ended the appointment, or it was cancelled elsewhere. */

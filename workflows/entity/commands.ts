@@ -47,6 +47,24 @@ export class Lanes {
 /** The caller gets the outcome; the lane only waits for it. */
 const ignored = (): void => {};
 
+/** How many commands of a run may wait when a further one comes. */
+const mostWaiting = 5;
+
+/** The same for a cancellation, which may be a deletion's, and for a change of the policy. */
+export const mostBeforeCancelling = 8;
+
+/**
+ * Called by an update's validator. Temporal takes ten updates of a run at a time: a command that is repeated in vain must leave room for an
+ * acknowledgement, which is never refused here.
+ */
+export function requireRoom(waiting: number, most = mostWaiting): void {
+  if (waiting < most) return;
+  throw refuse(
+    'ServiceUnavailable',
+    `${waiting} commands are not answered yet, so this one was not accepted; try again`,
+  );
+}
+
 /**
  * Commands that the main loop carries out, one at a time in the order they came; each caller waits for the outcome of its
  * own.
@@ -56,6 +74,11 @@ export class CommandQueue {
 
   get isEmpty(): boolean {
     return this.asked.length === 0;
+  }
+
+  /** Called by an update's validator. */
+  requireRoom(most?: number): void {
+    requireRoom(this.asked.length, most);
   }
 
   /** Called by an update's handler. */

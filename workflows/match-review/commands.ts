@@ -119,6 +119,7 @@ export function validate(run: MatchReviewRun, action: MatchReviewAction, given: 
   const { review } = run;
   if (review.ending !== undefined && !isRepeated(review, { ...ofCanonicalIds(given ?? {}), action }))
     throw ended(review);
+  run.commands.requireRoom();
 }
 
 /** Counted in code points. The service documents no limit: a longer one would fill the history. */

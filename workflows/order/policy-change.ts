@@ -8,7 +8,15 @@ import { PolicyInvalid } from '../../protocol/policy/resolution.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { isObject, omitNullish } from '../../protocol/json-object.js';
 import type { Moment } from '../entity/loop-timer.js';
-import { actorOf, commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
+import {
+  actorOf,
+  commandWait,
+  mostBeforeCancelling,
+  refusalOf,
+  refuse,
+  refuseField,
+  requireRoom,
+} from '../entity/commands.js';
 import { noteDecided } from '../entity/journal.js';
 import { obtainPolicy, setPolicy } from '../entity/policy.js';
 import { clear } from './announcements.js';
@@ -34,6 +42,7 @@ export function validatePolicyChange(run: KitOrderRun, command: SetPolicyCommand
   if (names.length === 0) throw refuseField('policy', 'must have at least one setting');
   if (names.includes('version')) throw refuseField('policy', 'has a version, which is not a setting');
   if (run.forwardsTo !== undefined || run.chain.identified) requireEffect(run, givenIn(command));
+  requireRoom(run.callers, mostBeforeCancelling);
 }
 
 /** The settings that change. `null` means that one stays, as in every policy. */

@@ -5,6 +5,7 @@ import { readEarlierRun } from '../../protocol/signal-or-start.js';
 import * as messages from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
 import { timeOf } from '../entity/loop-timer.js';
+import { mostBeforeCancelling, requireRoom } from '../entity/commands.js';
 import { noticeUnreadable, runLoop } from '../entity/loop.js';
 import { acknowledgeNow, validateAcknowledgement } from './acknowledging.js';
 import { announceEnd, clear, raise } from './announcements.js';
@@ -121,6 +122,7 @@ function listen(run: KitOrderRun): void {
     messages.cancelUpdate,
     commands.cancellation,
     'Cancels the order, which the service allows until it ships.',
+    mostBeforeCancelling,
   );
   onCommand(run, messages.resolveProblemUpdate, commands.resolution, 'Answers a problem: wait, replace or abandon.');
   onCommand(
@@ -135,15 +137,22 @@ function listen(run: KitOrderRun): void {
   });
 }
 
-/** @param commandOf checks what is given; the validator's refusal leaves no trace in the history */
+/**
+ * @param commandOf checks what is given; the validator's refusal leaves no trace in the history
+ * @param mostWaiting how many commands may wait when this one comes, if not as many as usual
+ */
 function onCommand<Given>(
   run: KitOrderRun,
   update: UpdateDefinition<OrderState, [Given]>,
   commandOf: (run: KitOrderRun, given: Given) => commands.CheckedCommand,
   description: string,
+  mostWaiting?: number,
 ): void {
   setHandler(update, (given) => commands.carryOut(run, () => commandOf(run, given)), {
     description,
-    validator: (given: Given) => commands.requireAllowed(run, commandOf(run, given)),
+    validator: (given: Given) => {
+      commands.requireAllowed(run, commandOf(run, given));
+      requireRoom(run.callers, mostWaiting);
+    },
   });
 }

@@ -3,7 +3,18 @@ import { start } from '../appointment/appointments.js';
 import { life as appointmentLife, reading } from '../appointment/lives.js';
 import { opening as deletion, usual, userId } from '../deletion/lives.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
-import { awaited, registration } from '../order/lives.js';
+import { life as reviewLife } from '../match-review/lives.js';
+import { item } from '../match-review/reviews.js';
+import {
+  acknowledgement,
+  alarm,
+  awaited,
+  orderId,
+  refusal,
+  registered,
+  registration,
+  shownAt,
+} from '../order/lives.js';
 import { placed } from './placed-order.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
@@ -75,6 +86,46 @@ describe('a command', () => {
     await register();
     expect(repliesOf(life)).toEqual(['RegistrationRefused']);
     expect(life.run.calls.filter(({ call }) => call.name === 'registerKit')).toHaveLength(1);
+  });
+
+  test('is refused without a trace if five of an order wait, a cancellation or a policy if eight do, an acknowledgement never', async () => {
+    const life = await placed({ registerKit: silent });
+    await life.report(awaited);
+    await life.signal(alarm.name, alarm.argument);
+    const register = () => life.update('register', { registration });
+    const refused = (name: string) => ({ name, refused: 'ServiceUnavailable' });
+    for (let count = 0; count < 5; count += 1) expect(await register()).toBeUndefined();
+    expect(await register()).toEqual(refused('register'));
+    expect(await life.update('replaceKit', { orderId })).toEqual(refused('replaceKit'));
+    for (let count = 0; count < 3; count += 1) expect(await life.update('cancel')).toBeUndefined();
+    expect(await life.update('cancel')).toEqual(refused('cancel'));
+    expect(await life.update('setPolicy', { policy: { recheckEvery: '2 days' } })).toEqual(refused('setPolicy'));
+    expect(await life.update('acknowledgeCriticalResult', acknowledgement)).toMatchObject({ value: {} });
+    expect(life.run.accepted).toEqual([
+      ...Array(5).fill('register'),
+      ...Array(3).fill('cancel'),
+      'acknowledgeCriticalResult',
+    ]);
+    await life.given({ registerKit: shownAt(registered), cancelOrder: refusal('CancelRefused') });
+    expect(repliesOf(life).filter((reply) => reply === 'answered')).toHaveLength(6);
+    expect(await register()).toMatchObject({ value: { registered: true } });
+  });
+
+  test('is refused without a trace if five of an appointment or a match review wait', async () => {
+    const arranging = await appointment({ findSlots: silent });
+    const reviewing = await reviewLife(item(), { decideMatchReview: silent });
+    for (const [life, name, given] of [
+      [arranging, 'findSlots', {}],
+      [reviewing, 'reject', {}],
+    ] as const) {
+      for (let count = 0; count < 5; count += 1) expect(await life.update(name, given)).toBeUndefined();
+      expect(await life.update(name, given)).toEqual({ name, refused: 'ServiceUnavailable' });
+      expect(life.run.accepted).toHaveLength(5);
+    }
+    expect(await arranging.update('cancel')).toBeUndefined();
+    expect(arranging.run.accepted.at(-1)).toBe('cancel');
+    await arranging.given({ findSlots: slots });
+    expect(repliesOf(arranging).slice(1, 6)).toEqual(Array(5).fill('answered'));
   });
 
   test.each(['not_started', 'worker_lost'])('without an answer in time (%s) may be sent again', async (how) => {
