@@ -15,6 +15,8 @@ export const stopPlacingName = 'stopPlacing';
 export interface StopPlacingInput extends OfActor {
   /** For everybody who asks why nothing is ordered, at most 500 characters; nothing personal. The start's memo has it, too: workers read it there. */
   reason: string;
+  /** State carried over by continue-as-new; never given by a caller. */
+  carried?: unknown;
 }
 
 /** Ends the stop. */
@@ -66,9 +68,10 @@ export async function readPlacingStop(workflows: Workflows, taskQueue: string): 
       .getHandle(workflowId)
       .describe()
       .catch(() => undefined);
-    const { reason, by } = read?.memo ?? {};
+    const { reason, by, since } = read?.memo ?? {};
     return {
-      since: startTime.toISOString(),
+      // A stop that goes on in a new run says since when it is.
+      since: typeof since === 'string' ? since : startTime.toISOString(),
       reason: typeof reason === 'string' ? reason : 'its reason cannot be read',
       ...(isActor(by) && { by }),
     };

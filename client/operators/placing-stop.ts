@@ -40,7 +40,7 @@ export class PlacingOperations {
    * @param input `reason`: for everybody who asks why nothing is ordered, at most 500 characters; nothing personal
    * @throws OperatorCallInvalid
    */
-  async stop(input: Omit<StopPlacingInput, 'by'>, options: CallOptions = {}): Promise<PlacingSwitch> {
+  async stop(input: Omit<StopPlacingInput, 'by' | 'carried'>, options: CallOptions = {}): Promise<PlacingSwitch> {
     refuseFaulty('The command', placingStopFaults(input), OperatorCallInvalid);
     const { client, taskQueue } = this.#calls;
     return this.#calls.call(stopping, options, async () => {

@@ -55,7 +55,7 @@ export interface Reply {
 /** How a run closed. `failed` is the failure's type, or the error that no workflow task may throw. */
 export type End =
   | { kind: 'completed'; result: unknown }
-  | { kind: 'continued'; input: unknown }
+  | { kind: 'continued'; input: unknown; memo?: Record<string, unknown> }
   | { kind: 'failed'; type: string; message?: string; details?: unknown };
 
 export interface Opening {
@@ -298,7 +298,14 @@ export class Run {
   private takeEnd(command: Command): void {
     const { completeWorkflowExecution: completed, continueAsNewWorkflowExecution: continued } = command;
     if (completed) this.end = { kind: 'completed', result: fromPayload(completed.result as JsonPayload) };
-    if (continued) this.end = { kind: 'continued', input: fromPayload(continued.arguments?.[0] as JsonPayload) };
+    if (continued) {
+      const memo = Object.entries((continued.memo ?? {}) as Record<string, JsonPayload>);
+      this.end = {
+        kind: 'continued',
+        input: fromPayload(continued.arguments?.[0] as JsonPayload),
+        ...(memo.length > 0 && { memo: Object.fromEntries(memo.map(([name, text]) => [name, fromPayload(text)])) }),
+      };
+    }
     const { failure } = command.failWorkflowExecution ?? {};
     if (failure) {
       const { message } = failure;

@@ -4,6 +4,7 @@ import Long from 'long';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Connection } from '@temporalio/client';
 import { placingSwitch } from '../../activities/placing-stop.js';
+import { readPlacingStop } from '../../protocol/placing-stop.js';
 import { placingStop } from '../../workers/doctor/workers.js';
 import { stopPlacing } from '../../workflows/placing-stop.js';
 import { clientAnsweredWith, type GrpcStatus } from '../rig/grpc-answers.js';
@@ -29,6 +30,28 @@ test('a stop says since when and why, stands until it is resumed, and does nothi
   expect(stop.calls).toEqual([]);
 });
 
+test('a stop goes on in a new run within a day of a later release, since when it was and with its reason', async () => {
+  const stop = await stopped({ reason: 'recalled test', by: 'nurse-1' });
+  await stop.until(47);
+  stop.run.suggestNewRun('targetWorkerDeploymentVersionChanged');
+  await stop.until(48);
+  const memo = { reason: 'recalled test', by: 'nurse-1', since };
+  expect(stop.run.end).toMatchObject({ kind: 'continued', memo });
+  const next = await stop.next();
+  expect(next.run.shown.details).toBe(
+    '### Placing is stopped\n\nSince 2026-03-01 10:00:00 UTC, by `nurse-1`: recalled test',
+  );
+  await next.signal('resume', { by: 'nurse-2' });
+  expect(next.run.end).toMatchObject({ kind: 'completed', result: { ...memo, until: '2026-03-03T10:00:00.000Z' } });
+});
+
+test('a stop that is resumed when a new run is due ends', async () => {
+  const stop = await stopped({ reason: 'recalled test' });
+  stop.run.suggestNewRun();
+  await stop.signal('resume');
+  expect(stop.run.end).toMatchObject({ kind: 'completed', result: { since } });
+});
+
 test.each<[unknown, string | undefined, string]>([
   [undefined, undefined, 'reason'],
   [{ reason: ' ' }, undefined, 'reason'],
@@ -41,15 +64,16 @@ test.each<[unknown, string | undefined, string]>([
 });
 
 const { DescribeWorkflowExecutionResponse } = proto.temporal.api.workflowservice.v1;
-const running = (status: number, memo?: object): Uint8Array =>
+const running = (status: number, memo?: object, more: object = {}): Uint8Array =>
   DescribeWorkflowExecutionResponse.encode({
     workflowExecutionInfo: {
       ...{ status, execution: { workflowId: 'placing-stop/lab', runId: 'run-1' }, type: { name: 'stopPlacing' } },
       startTime: { seconds: Long.fromNumber(now / 1000) },
-      ...(memo && { memo: { fields: { reason: memo } } }),
+      ...(memo && { memo: { fields: { reason: memo, ...more } } }),
     },
   }).finish();
-const recalled = running(1, defaultPayloadConverter.toPayload('recalled test'));
+const reason = defaultPayloadConverter.toPayload('recalled test');
+const recalled = running(1, reason);
 const unreadable = running(1, { metadata: { encoding: Buffer.from('binary/encrypted') }, data: Buffer.from('') });
 const absent = { code: 5, details: 'workflow not found' };
 
@@ -77,6 +101,13 @@ test.each([
     ...{ type: 'PlacingStopped', nonRetryable: true, message: `Placing is stopped: ${stopReason}` },
     details: [{ fields: [], stopReason, nothingSent: true }],
   });
+});
+
+test('a stop that goes on in a new run is shown since when it was', async () => {
+  const before = '2026-02-01T10:00:00.000Z';
+  const continued = running(1, reason, { since: defaultPayloadConverter.toPayload(before) });
+  const { client } = await temporalWith(continued);
+  expect(await readPlacingStop(client.workflow, 'lab')).toEqual({ since: before, reason: 'recalled test' });
 });
 
 test('Temporal is asked once in 15 seconds for all creations, again after that, and at once if it could not say', async () => {

@@ -195,9 +195,16 @@ export function isNewRunSuggested(): boolean {
   return isStepRecorded() && (continueAsNewSuggested || targetWorkerDeploymentVersionChanged);
 }
 
-/** Ends this run and begins the next one, on the current release. Never returns. */
-export async function continueInNewRun(input: object, workflowType?: string): Promise<never> {
-  const options = { initialVersioningBehavior: 'AUTO_UPGRADE', ...omitNullish({ workflowType }) } as const;
+/**
+ * Ends this run and begins the next one, on the current release. Never returns.
+ * @param memo in the place of this run's
+ */
+export async function continueInNewRun(
+  input: object,
+  workflowType?: string,
+  memo?: Record<string, unknown>,
+): Promise<never> {
+  const options = { initialVersioningBehavior: 'AUTO_UPGRADE', ...omitNullish({ workflowType, memo }) } as const;
   return makeContinueAsNewFunc<(input: object) => Promise<unknown>>(options)(input);
 }
 
