@@ -237,9 +237,9 @@ const filterFaults: [field: string, message: string, ...filters: unknown[]][] = 
   ['filter', "must have userId, phase or attention, or { all: true } for everybody's work", ...everybody],
 ];
 
-test.each(areas.flatMap((area) => filterFaults.map((fault) => [area, ...fault] as const)))(
-  'the list of %s refuses a filter whose %s %s: nobody gets everybody’s work by mistake',
-  async (area, field, message, ...given) => {
+test.each(areas.flatMap((area) => filterFaults.map(([field, message, ...given]) => ({ area, field, message, given }))))(
+  'the list of $area refuses a filter whose $field $message: nobody gets everybody’s work by mistake',
+  async ({ area, field, message, given }) => {
     for (const filter of given)
       await expect(lab[area].list(filter as object).next(), JSON.stringify(filter)).rejects.toMatchObject({
         ...{ message: `The filter is not valid: ${field} ${message}`, fields: [{ field, message }] },

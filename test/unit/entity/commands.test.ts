@@ -102,8 +102,8 @@ describe('a command', () => {
     expect(await life.update('setPolicy', { policy: { recheckEvery: '2 days' } })).toEqual(refused('setPolicy'));
     expect(await life.update('acknowledgeCriticalResult', acknowledgement)).toMatchObject({ value: {} });
     expect(life.run.accepted).toEqual([
-      ...Array(5).fill('register'),
-      ...Array(3).fill('cancel'),
+      ...Array<string>(5).fill('register'),
+      ...Array<string>(3).fill('cancel'),
       'acknowledgeCriticalResult',
     ]);
     await life.given({ registerKit: shownAt(registered), cancelOrder: refusal('CancelRefused') });
