@@ -68,15 +68,12 @@ test.each([
   [403, 'Forbidden'],
   [400, expired],
   [422, expired],
-])(
-  'a list of reviews whose later page is refused (%i) is read again: the team has match review',
-  async (status, detail) => {
-    const first = { body: { data: [open('result-1')], next_cursor: 'expired', total: 2 } };
-    const running = () => ({ describe: async () => ({ status: { name: 'RUNNING' } }) });
-    const pass = passOver((index) => (index === 0 ? first : { status, body: { detail } }), running);
-    await expect(pass).rejects.toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
-  },
-);
+])('a list whose later page is refused (%i) is read again: the team has match review', async (status, detail) => {
+  const first = { body: { data: [open('result-1')], next_cursor: 'expired', total: 2 } };
+  const running = () => ({ describe: async () => ({ status: { name: 'RUNNING' } }) });
+  const pass = passOver((index) => (index === 0 ? first : { status, body: { detail } }), running);
+  await expect(pass).rejects.toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
+});
 
 test('an earlier result that no worker can decode is unknown after half a minute, and is logged without its content', async () => {
   const undecodable = { result: throws(new ValueError('cannot decode testperson@example.com')) };

@@ -199,14 +199,11 @@ describe('the deadline for results', () => {
     ['2024-03-02', '.2024-03-02'],
     ['2024-04-30', '.2024-04-30'],
     ['2024-05-01', '.limit'],
-  ])(
-    'is a date that is over after the sample came, at noon of 2 March, and up to the limit: %s',
-    (resultsBy, which) => {
-      const events = [{ id: 1, at: '2024-03-02T12:00:00.000Z', status: 'sample_with_lab.testkit.delivered_to_lab' }];
-      const [deadline] = deadlinesOf(caseOf([{ orderId: 'order-1', events, resultsBy }]));
-      expect(deadline?.key).toBe(`order-1/1.results_overdue${which}`);
-    },
-  );
+  ])('is a date that is over after the sample came, noon of 2 March, and up to the limit: %s', (resultsBy, which) => {
+    const events = [{ id: 1, at: '2024-03-02T12:00:00.000Z', status: 'sample_with_lab.testkit.delivered_to_lab' }];
+    const [deadline] = deadlinesOf(caseOf([{ orderId: 'order-1', events, resultsBy }]));
+    expect(deadline?.key).toBe(`order-1/1.results_overdue${which}`);
+  });
 });
 
 describe('an order that is scheduled for a later date', () => {

@@ -181,16 +181,13 @@ describe('a hand-over', () => {
   test.each([
     ['is later than a run of its order', { earlierRun: { runId: '0c9a0000-0000-4000-8000-0000000000a1' } }, {}],
     ['only takes over', {}, { adopted: true }],
-  ])(
-    'that %s reads what came before it, and does not believe the answer of its creation',
-    async (_what, input, more) => {
-      const argument = { ...handOver, snapshot: shownAt(['ordered']), ...more };
-      const readChain = reading({ snapshots: [shownAt(cancelled)] });
-      const order = await begun(undefined, { readChain, signal: { name: 'orderPlaced', argument } }, input);
-      expect(order.calls).toEqual(['0h readChain']);
-      expect(order.happened()).toEqual(['cancellation', 'phase_changed cancelled', 'completed']);
-    },
-  );
+  ])('that %s reads what came before, and does not believe the answer of its creation', async (_what, input, more) => {
+    const argument = { ...handOver, snapshot: shownAt(['ordered']), ...more };
+    const readChain = reading({ snapshots: [shownAt(cancelled)] });
+    const order = await begun(undefined, { readChain, signal: { name: 'orderPlaced', argument } }, input);
+    expect(order.calls).toEqual(['0h readChain']);
+    expect(order.happened()).toEqual(['cancellation', 'phase_changed cancelled', 'completed']);
+  });
 
   test.each([
     ['ref-7', 'ref-7'],

@@ -144,23 +144,20 @@ describe('a placing that the service does not take', () => {
   test.each([
     ['ServiceUnavailable', unavailable],
     ['CommandTimedOut', { failure: { ended: 'out_of_time' } }],
-  ])(
-    'goes on (%s), looks for what came of the attempts before, and needs a person meanwhile',
-    async (type, failure) => {
-      const placing = await (await place({ createKitOrder: failure })).until(0.2);
-      expect(placing.argumentsOf('createKitOrder')).toMatchObject([{ triedBefore: false }, { triedBefore: true }]);
-      expect(placing.calls).toEqual(['0h createKitOrder', '0.167h createKitOrder']);
-      expect(await stateOf(placing)).toMatchObject({
-        attention: [{ reason: 'placing_delayed', since: '2024-03-01T10:00:00.000Z' }],
-        waiting: { for: 'the lab service to accept the order' },
-      });
-      expect(placing.run.shown.attributes).toMatchObject({ LabAttention: ['placing_delayed'] });
-      expect(placing.run.shown.details).toContain(`(${type}). Placing continues.`);
-      await placing.given({ createKitOrder: placed }, 0.4);
-      expect(placing.run.end).toEqual(done);
-      expect(placing.run.shown.attributes).toMatchObject({ LabAttention: [] });
-    },
-  );
+  ])('goes on (%s), looks for what the attempts before made, and needs a person meanwhile', async (type, failure) => {
+    const placing = await (await place({ createKitOrder: failure })).until(0.2);
+    expect(placing.argumentsOf('createKitOrder')).toMatchObject([{ triedBefore: false }, { triedBefore: true }]);
+    expect(placing.calls).toEqual(['0h createKitOrder', '0.167h createKitOrder']);
+    expect(await stateOf(placing)).toMatchObject({
+      attention: [{ reason: 'placing_delayed', since: '2024-03-01T10:00:00.000Z' }],
+      waiting: { for: 'the lab service to accept the order' },
+    });
+    expect(placing.run.shown.attributes).toMatchObject({ LabAttention: ['placing_delayed'] });
+    expect(placing.run.shown.details).toContain(`(${type}). Placing continues.`);
+    await placing.given({ createKitOrder: placed }, 0.4);
+    expect(placing.run.end).toEqual(done);
+    expect(placing.run.shown.attributes).toMatchObject({ LabAttention: [] });
+  });
 
   test('pauses for as long as the service asks, and no shorter than a creation takes to settle', async () => {
     const details = { fields: [], retryAfterMs: 3_600_000 };
@@ -240,16 +237,13 @@ describe('a placing that the service does not take', () => {
     test.each([
       ['was refused before', searchRefused],
       ['was under way', calledBack],
-    ])(
-      'searches twice after its cancellation, too, if it %s: the first search may come too soon',
-      async (_what, comesTo) => {
-        const placing = await (await cancelling({ findKitOrder: searchRefused }, comesTo)).until(0.1);
-        expect(placing.run.replies).toEqual([]);
-        await placing.until(1);
-        expect(placing.run.replies).toEqual([{ name: 'cancel', refused: 'OrderRefused' }]);
-        expect(placing.run.refusals).toMatchObject([{ reason: 'no such user' }]);
-      },
-    );
+    ])('searches twice after its cancellation, too, if it %s: the first may come too soon', async (_what, comesTo) => {
+      const placing = await (await cancelling({ findKitOrder: searchRefused }, comesTo)).until(0.1);
+      expect(placing.run.replies).toEqual([]);
+      await placing.until(1);
+      expect(placing.run.replies).toEqual([{ name: 'cancel', refused: 'OrderRefused' }]);
+      expect(placing.run.refusals).toMatchObject([{ reason: 'no such user' }]);
+    });
   });
 
   test('goes on in the next run if its history grows long, which looks for what came of the attempts before', async () => {

@@ -59,14 +59,11 @@ test.each<[object, string]>([
   expect(faultsOf(policy)).toEqual([fault]);
 });
 
-test.each(['11m', 'soon'])(
-  'its own fault, %j, is named beside that of the time that the creation may take',
-  (given) => {
-    const named = faultsOf({ creationTimeout: 'soon', creationSettling: given }).map((fault) => fault.split(' ')[0]);
-    expect(named).toEqual(['creationTimeout', 'creationSettling']);
-    expect(faultsOf({ creationTimeout: 'soon' })).toHaveLength(1);
-  },
-);
+test.each(['11m', 'soon'])('its own fault, %j, is named beside that of the time for the creation', (given) => {
+  const named = faultsOf({ creationTimeout: 'soon', creationSettling: given }).map((fault) => fault.split(' ')[0]);
+  expect(named).toEqual(['creationTimeout', 'creationSettling']);
+  expect(faultsOf({ creationTimeout: 'soon' })).toHaveLength(1);
+});
 
 test('all faults are listed at once, in one message, in the order of the settings', () => {
   const policy = { unknown: 1, onLost: 'panic', shippingDeadline: '1000bd' };
@@ -79,12 +76,9 @@ test('all faults are listed at once, in one message, in the order of the setting
   expect(() => resolvePolicy('order', policy as never)).toThrow(`Invalid order policy: ${faults.join('; ')}`);
 });
 
-test.each([[[]], ['none'], [7], [true]])(
-  'a policy that is not an object is refused, not taken for none: %j',
-  (given) => {
-    expect(faultsOf(given as never)).toContain('must be an object');
-  },
-);
+test.each([[[]], ['none'], [7], [true]])('what is not an object is refused, not taken for no policy: %j', (given) => {
+  expect(faultsOf(given as never)).toContain('must be an object');
+});
 
 test.each(['1', 0, -1, 1.5, {}])('a version that no release wrote is refused: %j', (version) => {
   expect(faultsOf({ ...resolvePolicy('order'), version })).toEqual(['version is not a setting: leave it out']);

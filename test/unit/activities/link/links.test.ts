@@ -65,13 +65,10 @@ describe('a code', () => {
     expect(await silent.completeMfa()).toEqual({ report: { state: 'success' } });
   });
 
-  test.each([401, 403])(
-    'that is answered with %i has a link token that is not accepted: it is not the team’s key',
-    async (status) => {
-      const { completeMfa } = await activitiesWith({ POST: { status, body: { detail: 'Invalid token' } } });
-      expect(await completeMfa()).toEqual({ report: { state: 'error', errorType: 'invalid_token' } });
-    },
-  );
+  test.each([401, 403])('that is answered with %i has a wrong link token: it is not the team’s key', async (status) => {
+    const { completeMfa } = await activitiesWith({ POST: { status, body: { detail: 'Invalid token' } } });
+    expect(await completeMfa()).toEqual({ report: { state: 'error', errorType: 'invalid_token' } });
+  });
 
   test('that is wrong is an answer', async () => {
     const body = { state: 'error', error_type: 'incorrect_mfa_code', error: 'invented', provider: 'invented_watch' };

@@ -57,21 +57,18 @@ test('an endpoint that fails five times in a row is left alone for a moment, the
   expect(await Promise.all([sendOnce(), sendOnce()])).toEqual([delivered, delivered]);
 });
 
-test.each([301, 302, 307, 308])(
-  'a receiver that answers %i is not followed, and the failure says so',
-  async (status) => {
-    const { baseUrl, requests } = await answering(() => ({ status, headers: { location: '/elsewhere' } }));
-    const failure = await failureAt(baseUrl);
-    expect(failure).toMatchObject({
-      type: 'NotificationRefused',
-      nonRetryable: false,
-      message: expect.stringMatching(
-        `NOTIFY_URL answered ${status} .+redirects are not followed: set NOTIFY_URL`,
-      ) as string,
-    });
-    expect(requests.map(({ url }) => url)).toEqual(['/']);
-  },
-);
+test.each([301, 302, 307, 308])('a redirect by %i is not followed, and the failure says so', async (status) => {
+  const { baseUrl, requests } = await answering(() => ({ status, headers: { location: '/elsewhere' } }));
+  const failure = await failureAt(baseUrl);
+  expect(failure).toMatchObject({
+    type: 'NotificationRefused',
+    nonRetryable: false,
+    message: expect.stringMatching(
+      `NOTIFY_URL answered ${status} .+redirects are not followed: set NOTIFY_URL`,
+    ) as string,
+  });
+  expect(requests.map(({ url }) => url)).toEqual(['/']);
+});
 
 test('a receiver that cannot be reached is a failure that says why', async () => {
   const failure = await failureAt(`http://127.0.0.1:${await closedPort()}`);

@@ -206,15 +206,12 @@ describe('the search for an order that a lost answer created', () => {
   test.each([
     ['names a field', [{ type: 'uuid_parsing', loc: ['query', 'user_id'], msg: 'Invented: not a UUID' }]],
     ['is a sentence', 'Invalid format for parameter user_id: invalid UUID length: 3'],
-  ])(
-    'refuses the placing if the service’s refusal %s, and only the search if something may have been sent',
-    async (_how, detail) => {
-      await answering('GET', '/orders', 422, { detail }, {});
-      await expect(create()).rejects.toMatchObject({ type: 'OrderRefused', nonRetryable: true });
-      await expect(create({ triedBefore: true })).rejects.toMatchObject({ type: 'SearchRefused', nonRetryable: true });
-      expect(await posts(createPath)).toBe(0);
-    },
-  );
+  ])('refuses the placing if the refusal %s, but only the search once something is sent', async (_how, detail) => {
+    await answering('GET', '/orders', 422, { detail }, {});
+    await expect(create()).rejects.toMatchObject({ type: 'OrderRefused', nonRetryable: true });
+    await expect(create({ triedBefore: true })).rejects.toMatchObject({ type: 'SearchRefused', nonRetryable: true });
+    expect(await posts(createPath)).toBe(0);
+  });
 });
 
 describe('a creation that is repeated, because the list does not show the first one yet', () => {
@@ -289,16 +286,13 @@ describe('an order', () => {
   test.each([
     ['the order', account],
     ['its set of tests', { lab_test_id: null, order_set: { lab_test_ids: [labTestIds.kit], ...account } }],
-  ])(
-    'on an account that needs a physician, which %s names, is refused without one and placed with one',
-    async (_, on) => {
-      const refused = { type: 'PhysicianRequired', details: [{ fields: [{ field: 'physician' }] }] };
-      await expect(create(withPatient(on))).rejects.toMatchObject(refused);
-      expect(await posts('/v3/order')).toBe(0);
-      const { started } = await create(withPatient({ ...on, physician }));
-      expect(started).toMatchObject([{ signalArgs: [{ labAccountId: labAccountIds.orderDelegated }] }]);
-    },
-  );
+  ])('on an account that needs a physician, named by %s, is refused without one and placed with one', async (_, on) => {
+    const refused = { type: 'PhysicianRequired', details: [{ fields: [{ field: 'physician' }] }] };
+    await expect(create(withPatient(on))).rejects.toMatchObject(refused);
+    expect(await posts('/v3/order')).toBe(0);
+    const { started } = await create(withPatient({ ...on, physician }));
+    expect(started).toMatchObject([{ signalArgs: [{ labAccountId: labAccountIds.orderDelegated }] }]);
+  });
 
   test.each([
     ['is refused', 403, { detail: 'Forbidden' }],
