@@ -1,6 +1,6 @@
 import { diagramOf, exploreDocumented } from '../proof/model/lifecycle.js';
 import type { OrderPhase } from '../protocol/order/state.js';
-import { placingPhase } from '../protocol/search-attributes.js';
+import type { placingPhase } from '../protocol/search-attributes.js';
 import { table } from './doc-text.js';
 
 const meanings: Readonly<Record<typeof placingPhase | OrderPhase, string>> = {

@@ -8,8 +8,17 @@ import { installationOf, InstallationInvalid, readInstallation, TemporalSettingI
 import { readTemporalSettings } from '../../client/temporal.config.js';
 import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/settings/config.js';
 import { ConfigInvalid } from '../../workers/settings/faults.js';
-import { codecServer, encryption, encryptionKey, faultsOf, ingress } from './settings.js';
-import { secret, service, single, worker } from './settings.js';
+import {
+  codecServer,
+  encryption,
+  encryptionKey,
+  faultsOf,
+  ingress,
+  secret,
+  service,
+  single,
+  worker,
+} from './settings.js';
 
 type Env = Record<string, string>;
 

@@ -5,8 +5,17 @@ import type { HealthDataSink } from '../../../client/webhooks/destinations.js';
 import { signWebhook } from '../../../client/testing.js';
 import { writePassthrough } from '../../../protocol/order/root-order.js';
 import { signed as withSigner, defaultInstallation } from '../../../service/installation.js';
-import { handlerWithoutTemporal, keeping, loggingHandler, noise, orderBody, orderEvent } from './sending.js';
-import { outcomeOf, secret, signed } from './sending.js';
+import {
+  handlerWithoutTemporal,
+  keeping,
+  loggingHandler,
+  noise,
+  orderBody,
+  orderEvent,
+  outcomeOf,
+  secret,
+  signed,
+} from './sending.js';
 
 const orderId = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
 
