@@ -1,6 +1,7 @@
 import { slotIdOf } from '../../protocol/appointment/slots.js';
 import { openAppointment, type AppointmentRun } from '../../workflows/appointment/appointment.js';
 import * as appointments from '../../workflows/appointment/commands.js';
+import { openRun as openEntityRun } from '../../workflows/entity/loop.js';
 import * as links from '../../workflows/link/commands.js';
 import { openLink, type LinkRun } from '../../workflows/link/link.js';
 import { validate as validateReview } from '../../workflows/match-review/commands.js';
@@ -41,9 +42,11 @@ const link = {
   link: openLink({ userId: 'user-1', provider: 'invented_watch', policy: resolvePolicy('link') }, Date.parse(at)),
 } as LinkRun;
 const appointment = {
+  ...openEntityRun(),
   appointment: openAppointment({ orderId, policy: resolvePolicy('appointment') }, Date.parse(at)),
 } as AppointmentRun;
 const review = {
+  ...openEntityRun(),
   review: openReview({ rawResultId: 'result-1', policy: resolvePolicy('match review') }, Date.parse(at)),
 } as MatchReviewRun;
 

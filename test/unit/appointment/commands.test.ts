@@ -6,6 +6,7 @@ import {
   validateQuestion,
   validateRequest,
 } from '../../../workflows/appointment/commands.js';
+import { openRun } from '../../../workflows/entity/loop.js';
 import { requestedCase } from './appointments.js';
 
 /* The rules of what a product asks for: each field, with the greatest that is taken and the least that is not. */
@@ -24,7 +25,7 @@ const names = Object.keys(commands) as Name[];
 
 /** The field that is refused; undefined if the command is accepted. */
 function refusedField(name: Name, given: object, appointment = requestedCase()): string | undefined {
-  const run = { appointment } as AppointmentRun;
+  const run = { ...openRun(), appointment } as AppointmentRun;
   try {
     const validate = commands[name].validate as (run: AppointmentRun, given: object) => void;
     validate(run, { ...commands[name].usual, ...given });
@@ -79,7 +80,7 @@ test.each<[Name, object, string]>([
 });
 
 test('a command without its argument is refused if it needs one', () => {
-  const run = { appointment: requestedCase() } as AppointmentRun;
+  const run = { ...openRun(), appointment: requestedCase() } as AppointmentRun;
   expect(() => validateQuestion(run, undefined)).not.toThrow();
   expect(() => validateCancellation(run, undefined as never)).not.toThrow();
   expect(() => validateChoice(run, undefined)).toThrow(/slotId/);
