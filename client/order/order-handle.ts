@@ -5,6 +5,7 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import type { LabService } from '../../service/lab-service.js';
+import { NotFound } from '../../service/errors.js';
 import { registerRequestSchema } from '../../service/order/orders.js';
 import type { Results } from '../../service/order/order.js';
 import { brokenRulesOf } from '../../service/validation.js';
@@ -154,7 +155,7 @@ export class OrderHandle {
 
   /**
    * Answers an order that asks for a decision: `wait` gives it its limit once more, `replace` orders a new kit,
-   * `abandon` stops following it. Sending the same decision again succeeds and changes nothing. Deadline: 30 seconds.
+   * `abandon` stops following it, which completes a chain that has the results of another kit. Sending the same decision again succeeds and changes nothing. Deadline: 30 seconds.
    * @throws AlreadyResolved when something else was decided, NothingToResolve, NotReplaceable, OrderMovedOn,
    * ReplacementLimitReached, OrderRefused, OrderInvalid without an order id, OrderEnded, ServiceDown
    */
@@ -237,8 +238,9 @@ export class OrderHandle {
   }
 
   /**
-   * The lab values of the current order of the chain, read from the service; they are never in Temporal. For a redraw they are those of
-   * all orders of its transaction, because its own are only the ones that were missing. Deadline: 30 seconds.
+   * The lab values of the current order of the chain, or as long as it has none, of another one that is completed. They are read from the
+   * service and never in Temporal. For a redraw they are those of all orders of its transaction, because its own are only the ones that
+   * were missing. Deadline: 30 seconds.
    * @throws ServiceNotConfigured, and the service's own errors (`NotFound` until there are results)
    */
   async results(options: CallOptions = {}): Promise<Results> {
@@ -378,7 +380,7 @@ async function lastState(call: OneCall, workflow: WorkflowHandle): Promise<LastS
 
 function isResolved(state: LastState, orderId: string, decision: Decision): boolean {
   if (decision === 'replace') return isReplaced(state, orderId);
-  if (decision === 'abandon') return state.outcome === 'abandoned';
+  if (decision === 'abandon' && state.outcome === 'abandoned') return true;
   const isMeant = (given: string) => given === canonicalId(orderId);
   return state.answers?.some((answer) => isMeant(answer.orderId) && answer.decision === decision) ?? false;
 }
@@ -418,9 +420,24 @@ function isAcknowledged({ timeline }: OrderState, command: AcknowledgeCriticalRe
   );
 }
 
+/** A kit that was replaced may bring the results all the same. */
+async function resultsOf(service: LabService, state: OrderState, abort: { signal: AbortSignal }): Promise<Results> {
+  const completed = state.chain.findLast(({ phase }) => phase === 'completed');
+  try {
+    return await resultsOfOrder(service, state, state.orderId, abort);
+  } catch (error) {
+    if (!(error instanceof NotFound) || completed === undefined) throw error;
+    return resultsOfOrder(service, state, completed.orderId, abort);
+  }
+}
+
 /** A replacement has a transaction of its own. */
-async function resultsOf({ orders }: LabService, state: OrderState, abort: { signal: AbortSignal }): Promise<Results> {
-  const { orderId } = state;
+async function resultsOfOrder(
+  { orders }: LabService,
+  state: OrderState,
+  orderId: string,
+  abort: { signal: AbortSignal },
+): Promise<Results> {
   const { replaces, origin } = linkOf(state, orderId) ?? {};
   const isRedraw = replaces !== undefined && origin !== 'replacement';
   const transactionId = isRedraw ? (await orders.get(orderId, abort)).order_transaction?.id : undefined;

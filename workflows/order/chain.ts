@@ -194,12 +194,14 @@ export function registeredAs(chain: Chain, orderId: string): string | undefined 
 }
 
 /**
- * The order that is expected to bring the results: the last that is still in play, else the last of all. An order that
- * was replaced is in play again once it moves.
+ * The order that is expected to bring the results: the last that is still in play, rather one that nobody gave up, else the last of
+ * all. An order that was replaced is in play again once it moves.
  */
 export function currentOrder(chain: Chain): ChainOrder {
   const orders = ordersOf(chain);
-  const current = orders.findLast((order) => isInPlay(chain, order)) ?? orders.at(-1);
+  const inPlay = (order: ChainOrder) => isInPlay(chain, order);
+  const current =
+    orders.findLast((order) => inPlay(order) && !isGivenUp(chain, order)) ?? orders.findLast(inPlay) ?? orders.at(-1);
   if (!current) throw new TypeError('A chain has no current order before its first snapshot');
   return current;
 }
@@ -208,6 +210,12 @@ export function isInPlay(chain: Chain, order: ChainOrder): boolean {
   const replacement = replacementOf(chain, order.orderId);
   if (replacement?.orderId !== undefined && !hasMovedSince(order, replacement)) return false;
   return !order.standing.final || order.standing.phase === 'completed';
+}
+
+/** A person stopped following it, and it has brought no results all the same. */
+export function isGivenUp({ resolutions }: Chain, { orderId, standing }: ChainOrder): boolean {
+  if (standing.phase === 'completed') return false;
+  return resolutions.some((answer) => answer.orderId === orderId && answer.decision === 'abandon');
 }
 
 /** A problem that is reported from the kit's last known place is not a movement; one from another place is. */

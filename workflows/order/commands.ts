@@ -259,7 +259,9 @@ async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decis
       // Anyone who gives the order up learns of every kit that was ordered for it.
       return run.lanes.run(allReplacements, async () => {
         requireOpen(chain);
-        chain.ending = 'abandoned';
+        recordResolution(chain, orderId, decision);
+        // Another order that has brought the results is the current one now.
+        if (outcomeOf(chain) === undefined) chain.ending = 'abandoned';
       });
     default:
       return decision satisfies never;
@@ -311,7 +313,7 @@ function isReplaced(chain: Chain, orderId: string): boolean {
 function isResolved(chain: Chain, orderId: string, decision: Decision): boolean {
   if (decision === 'replace') return isReplaced(chain, orderId);
   const isAnsweredSo = chain.resolutions.some((answer) => answer.orderId === orderId && answer.decision === decision);
-  if (decision === 'abandon') return isAnsweredSo && chain.ending === 'abandoned';
+  if (decision === 'abandon') return isAnsweredSo && outcomeOf(chain) !== undefined;
   return isAnsweredSo && !asks(chain, orderId);
 }
 

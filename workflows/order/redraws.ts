@@ -1,5 +1,6 @@
 import {
   currentOrder,
+  isGivenUp,
   isInPlay,
   isOfTransactionOf,
   ordersOf,
@@ -43,7 +44,8 @@ export function unfinishedOrders(chain: Chain): { orderId: string; key: string }
  */
 export function lateArrivals(chain: Chain): ChainOrder[] {
   const current = currentOrder(chain).orderId;
-  return ordersOf(chain).filter(
-    (order) => order.orderId !== current && isInPlay(chain, order) && !isRedrawn(chain.orders, order),
+  const beside = ordersOf(chain).filter(({ orderId }) => orderId !== current);
+  return beside.filter(
+    (order) => isInPlay(chain, order) && !isGivenUp(chain, order) && !isRedrawn(chain.orders, order),
   );
 }

@@ -10,9 +10,15 @@ import { answering, serviceAt } from '../service/recording-server.js';
 const initial = { orderId: 'order-1', origin: 'initial', phase: 'failed', status: 'invented' } as const;
 const successor = { orderId: 'order-2', phase: 'completed', status: 'invented', replaces: 'order-1' } as const;
 
-/** The paths that are read for the results of a chain's last order, which the service shows like this. */
-async function pathsReadFor(chain: readonly ChainLink[], shown: object): Promise<(string | undefined)[]> {
-  const { baseUrl, requests } = await answering(({ url }) => ({ body: url?.endsWith('/result') ? {} : shown }));
+/** The paths that are read for the results of a chain's last order, which the service shows like this, without results yet for some. */
+async function pathsReadFor(
+  chain: readonly ChainLink[],
+  shown: object,
+  withoutResults: readonly string[] = [],
+): Promise<(string | undefined)[]> {
+  const { baseUrl, requests } = await answering(({ url = '' }) =>
+    withoutResults.includes(url) ? { status: 404 } : { body: url.endsWith('/result') ? {} : shown },
+  );
   const client = new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) });
   const workflow = {
     workflowId: 'kit-order/order-1',
@@ -42,4 +48,11 @@ test.each<[string, ChainLink[], object, string[]]>([
   ['a redraw that shows no transaction', [initial, redraw], { id: 'order-2' }, ['/v3/order/order-2', ofSecond]],
 ])('the results of %s are its own', async (_what, chain, shown, paths) => {
   expect(await pathsReadFor(chain, shown)).toEqual(paths);
+});
+
+test('a kit that was replaced and is completed all the same has the results, as long as the current order has none', async () => {
+  const ofFirst = '/v3/order/order-1/result';
+  const chain = [{ ...initial, phase: 'completed' } as const, { ...replacement, phase: 'preparing' } as const];
+  expect(await pathsReadFor(chain, inTransaction, [ofSecond])).toEqual([ofSecond, ofFirst]);
+  expect(await pathsReadFor(chain, inTransaction)).toEqual([ofSecond]);
 });

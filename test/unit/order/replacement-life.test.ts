@@ -384,6 +384,35 @@ describe('the policy', () => {
     },
   );
 
+  const arrived = [...lost, 'delivered_to_lab'];
+  const completed = [...arrived, 'completed'];
+
+  test('has replaced a kit that brings the results after all: the order is completed with it once the new kit is given up', async () => {
+    const order = await lives(lost, { onLost: 'replace' }, { notify: silent });
+    await order.signal('orderChanged', newKit(shipped));
+    await order.report(completed);
+    expect(await order.state()).toMatchObject({ orderId: newId, attention: [{ reason: 'late_arrival', orderId }] });
+    for (let times = 0; times < 2; times += 1) {
+      const reply = await order.update('resolveProblem', { orderId: newId, decision: 'abandon' });
+      expect(stateIn(reply)).toMatchObject({ orderId, phase: 'completed', outcome: 'completed', attention: [] });
+    }
+    await order.given({ notify: undefined });
+    expect(order.result).toMatchObject({ orderId, outcome: 'completed' });
+    expect(order.happened()).not.toContain('ended abandoned');
+  });
+
+  test('has replaced a kit that is on its way to results when the new one is given up: the order is abandoned, until either brings results', async () => {
+    for (const result of [shownAt(completed), newKit(happyPath)]) {
+      const order = await lives(lost, { onLost: 'replace' }, { notify: silent });
+      await order.signal('orderChanged', newKit(shipped));
+      await order.report(arrived);
+      const reply = await order.update('resolveProblem', { orderId: newId, decision: 'abandon' });
+      expect(stateIn(reply)).toMatchObject({ outcome: 'abandoned', attention: [] });
+      await order.signal('orderChanged', result);
+      expect(await order.state()).toMatchObject({ orderId: result.orderId, outcome: 'completed' });
+    }
+  });
+
   test('has replaced a kit that the service redraws after all: of the two, the later is current, and a person is asked', async () => {
     const order = await lives(lost, { onLost: 'replace' });
     const late = kitOf(thirdId, awaited, {
