@@ -75,7 +75,13 @@ export function cancellation(run: KitOrderRun, given?: CancelCommand): CheckedCo
   return {
     orderId,
     isDone: () => findOrder(run.chain, orderId)?.standing.phase === 'cancelled',
-    work: () => cancel(run, orderId),
+    work: async () => {
+      // One that names no order means the kit that has replaced this one before its turn came.
+      const isOutdated = typeof given?.orderId !== 'string' && isReplaced(run.chain, orderId);
+      const meant = isOutdated ? currentOrder(run.chain).orderId : orderId;
+      await (meant === orderId ? cancel(run, orderId) : run.lanes.run(meant, () => cancel(run, meant)));
+      return meant;
+    },
     decided: { ...actorOf(given), status: 'order_cancelled' },
   };
 }
@@ -157,7 +163,7 @@ export function requireAllowed(run: KitOrderRun, { orderId, isDone, requireUnres
 /**
  * Carries out one command and answers with the state after it. It waits for the commands before it on the same order, and
  * for a replacement of that order, but not for the main loop. The order that it means is settled when it comes, or as soon as
- * the run knows its orders, not when its turn comes.
+ * the run knows its orders, not when its turn comes, unless it cancels a kit that is being replaced.
  */
 export function carryOut(run: KitOrderRun, commandOf: () => CheckedCommand): Promise<OrderState> {
   return answerCaller(run, () => {

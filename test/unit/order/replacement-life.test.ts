@@ -335,6 +335,18 @@ describe('a replacement', () => {
     expect(order.run.replies).toEqual([{ name: 'cancel', refused: 'CancelRefused' }]);
   });
 
+  test('by the policy lets a cancellation that names no order wait, and that cancels the new kit', async () => {
+    const cancelOrder = newKit(['ordered', 'cancelled']);
+    const order = await life(shipped, { onLost: 'replace' }, { replaceKitOrder: silent, cancelOrder });
+    await order.report(lost);
+    await order.update('cancel', { by: 'nurse-7' });
+    await order.given({ replaceKitOrder: replaced });
+    expect(order.argumentsOf('cancelOrder')).toEqual([newId]);
+    expect(stateIn(order.run.replies[0]).timeline).toContainEqual(
+      expect.objectContaining({ orderId: newId, status: 'order_cancelled', by: 'nurse-7' }),
+    );
+  });
+
   test('is asked about whatever else is asked, and though more time was given before', async () => {
     const order = await life(shipped);
     await order.signal('orderPlaced', { ...conflict, snapshot: shownAt(shipped) });
