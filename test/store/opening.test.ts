@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { DatabaseNotUtf8, StoreFailed, storeFailure } from '../../store/database.js';
 import { DirectoryInUse } from '../../store/directory-lock.js';
 import { openStore } from '../../store/health-data-store.js';
@@ -26,10 +26,8 @@ describeStores('a store', (rig) => {
     const { store } = rig();
     const refused = await store.summaries({ userId: 'Testperson\0' }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(StoreFailed);
-    expect(refused).toMatchObject({
-      databaseCode: '22021',
-      message: 'The database refused a statement (SQLSTATE 22021)',
-    });
+    const message = 'The database refused a statement (SQLSTATE 22021)';
+    expect(refused).toMatchObject({ databaseCode: '22021', message });
     const { stack = '', cause } = refused as Error;
     expect(JSON.stringify([refused, stack, cause ?? null])).not.toContain('Testperson');
   });
@@ -47,21 +45,19 @@ describeStores('a store', (rig) => {
 
 describe('failures of a driver', () => {
   const driverError = Object.assign(new Error('duplicate key, Testperson'), {
-    code: '23505',
-    detail: 'Key (user_id)=(Testperson) already exists.',
-    where: 'Testperson',
-    params: ['Testperson'],
+    ...{
+      code: '23505',
+      detail: 'Key (user_id)=(Testperson) already exists.',
+      where: 'Testperson',
+      params: ['Testperson'],
+    },
   });
 
   test('lose everything that quotes a row', () => {
     const failure = storeFailure(driverError);
-    expect(failure).toMatchObject({
-      databaseCode: '23505',
-      message: 'The database refused a statement (SQLSTATE 23505)',
-    });
-    expect(JSON.stringify([failure, failure.message, failure.stack, failure.cause ?? null])).not.toContain(
-      'Testperson',
-    );
+    const message = 'The database refused a statement (SQLSTATE 23505)';
+    expect(failure).toMatchObject({ databaseCode: '23505', message });
+    expect(JSON.stringify([failure, message, failure.stack, failure.cause ?? null])).not.toContain('Testperson');
   });
 
   test.each([
@@ -144,34 +140,41 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
   test('is migrated once by many that start at the same time', async () => {
     const place = await newDatabase(postgresUrl ?? '');
     const stores = await Promise.all(Array.from({ length: 5 }, () => openStore(place)));
-    const client = new Client({ connectionString: place.databaseUrl });
-    await client.connect();
+    const client = await clientOf(place.databaseUrl);
     const { rows } = await client.query('select name from health_data.migrations');
     expect(rows.map(({ name }: { name: string }) => name)).toEqual(migrationNames);
-    await client.end();
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  test.each(['LATIN1', 'SQL_ASCII', 'EUC_JP'])(
-    'in the encoding %s is refused when it is opened, and when a process starts',
-    async (encoding) => {
-      const { databaseUrl } = await newDatabase(
-        postgresUrl ?? '',
-        `encoding '${encoding}' locale 'C' template template0`,
-      );
-      await expect(openStore({ databaseUrl })).rejects.toThrow(`has the encoding ${encoding}, and only UTF8`);
-      await expect(readSchemaState(databaseUrl)).rejects.toThrow(DatabaseNotUtf8);
-      const config = { databaseUrl, databasePoolSize: 1, rejectedEventsDays: 90, keys: undefined };
-      await expect(storeOf(config, undefined, pino({ level: 'silent' }))).rejects.toThrow(StartFailed);
-    },
-  );
+  test.each(['LATIN1', 'SQL_ASCII', 'EUC_JP'])('in the encoding %s is refused, also to a process', async (encoding) => {
+    const how = `encoding '${encoding}' locale 'C' template template0`;
+    const { databaseUrl } = await newDatabase(postgresUrl ?? '', how);
+    await expect(openStore({ databaseUrl })).rejects.toThrow(`has the encoding ${encoding}, and only UTF8`);
+    await expect(readSchemaState(databaseUrl)).rejects.toThrow(DatabaseNotUtf8);
+    const config = { databaseUrl, databasePoolSize: 1, rejectedEventsDays: 90, keys: undefined };
+    await expect(storeOf(config, undefined, pino({ level: 'silent' }))).rejects.toThrow(StartFailed);
+  });
+
+  /** An empty database and its store, both closed when the test has ended. */
+  async function opened(options: { poolSize?: number } = {}) {
+    const place = await newDatabase(postgresUrl ?? '');
+    const store = await openStore({ ...place, ...options });
+    onTestFinished(() => store.close());
+    return { place, store };
+  }
+
+  /** A client of a database, which ends with the test. */
+  async function clientOf(connectionString: string): Promise<Client> {
+    const client = new Client({ connectionString });
+    await client.connect();
+    onTestFinished(() => client.end());
+    return client;
+  }
 
   test('that only reads for a while gets new connections once it writes again', async () => {
-    const place = await newDatabase(postgresUrl ?? '');
-    const admin = new Client({ connectionString: place.databaseUrl });
-    await admin.connect();
+    const { place, store } = await opened({ poolSize: 2 });
+    const admin = await clientOf(place.databaseUrl);
     const name = place.databaseUrl.split('/').at(-1);
-    const store = await openStore({ ...place, poolSize: 2 });
     const writes = [
       () => receive(store, activity('failed-over', randomUUID())),
       () => store.setAside({ reason: 'not_handled' }, { id: randomUUID(), body: '{}' }),
@@ -195,29 +198,21 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     await admin.query('set default_transaction_read_only = off');
     await admin.query(`alter database ${name} set default_transaction_read_only = off`);
     expect(new Set(await codes())).toEqual(new Set(['written']));
-    await admin.end();
-    await store.close();
   });
 
   test('that drops every connection is used again as soon as it takes new ones', async () => {
-    const place = await newDatabase(postgresUrl ?? '');
-    const store = await openStore(place);
+    const { place, store } = await opened();
     const batch = () => glucose('dropped', [sample('2026-01-05T10:00:00Z', 1)]);
     await Promise.all(Array.from({ length: 4 }, () => receive(store, batch())));
-    const client = new Client({ connectionString: postgresUrl ?? '' });
-    await client.connect();
+    const client = await clientOf(postgresUrl ?? '');
     await client.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'lab-operations'
       and datname = '${place.databaseUrl.split('/').at(-1)}'`);
-    await client.end();
     await expect.poll(() => receive(store, batch()).catch(() => 'failed')).toBe('stored');
-    await store.close();
   });
 
   test('forgets all messages that are too old, while it accepts others', async () => {
-    const place = await newDatabase(postgresUrl ?? '');
-    const store = await openStore(place);
-    const client = new Client({ connectionString: place.databaseUrl });
-    await client.connect();
+    const { place, store } = await opened();
+    const client = await clientOf(place.databaseUrl);
     await client.query(`insert into health_data.received_messages (message_id, received_at)
       select 'old-' || number, now() - interval '31 days' from generate_series(1, 25000) as number
       union all select 'young', now() - interval '29 days'`);
@@ -225,25 +220,20 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     const remembered = async () =>
       (await client.query<{ message_id: string }>('select message_id from health_data.received_messages')).rows;
     await expect.poll(remembered).toEqual([{ message_id: 'young' }, { message_id: 'new' }]);
-    await client.end();
-    await store.close();
   });
 
   test('stays available to others while the events of one user wait for each other', async () => {
-    const place = await newDatabase(postgresUrl ?? '');
-    const store = await openStore(place);
+    const { place, store } = await opened();
     const elsewhere = await heldUsers(place.databaseUrl, ['backfilling']);
     const waiting = Array.from({ length: 30 }, (_, n) => receive(store, activity('backfilling', String(n))));
     expect(await receive(store, activity('other', '1'))).toBe('stored');
     expect(await store.summaries({ userId: 'backfilling' })).toEqual([]);
     await elsewhere.end();
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['stored']));
-    await store.close();
   });
 
   test('is read while every connection for writing waits', async () => {
-    const place = await newDatabase(postgresUrl ?? '');
-    const store = await openStore({ ...place, poolSize: 2 });
+    const { place, store } = await opened({ poolSize: 2 });
     // Its connection for reading is there.
     await store.rejected.count();
     const users = ['one', 'two', 'three'];
@@ -252,12 +242,10 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     expect(await store.rejected.count()).toBe(0);
     await elsewhere.end();
     expect(await Promise.all(waiting)).toEqual(['stored', 'stored', 'stored']);
-    await store.close();
   });
 
   test('writes together what comes while it writes; each event has an answer of its own, and waits for no other', async () => {
-    const place = await newDatabase(postgresUrl ?? '');
-    const store = await openStore(place);
+    const { place, store } = await opened();
     const elsewhere = await heldUsers(place.databaseUrl, ['held']);
     const repeated = { id: randomUUID() };
     await receive(store, activity('repeating', '1'), repeated);
@@ -272,19 +260,16 @@ describe.skipIf(postgresUrl === undefined)(`PostgreSQL${note}`, () => {
     expect(transactions.rows, 'the first two had begun before').toEqual([{ events: 2 }]);
     await elsewhere.end();
     expect(await held).toBe('stored');
-    await store.close();
   });
 
   test('that refuses a value of one event writes those that came with it', async () => {
-    const place = await newDatabase(postgresUrl ?? '');
-    const store = await openStore(place);
+    const { store } = await opened();
     const summary = { kind: 'summary', eventType: 'e', resource: 'r', source: {}, id: '1', data: {} } as const;
     const days = ['2026-01-05', '2026-01-05', '2026-13-45', '2026-01-05'];
     const events = days.map((day, index) =>
       store.accept({ ...summary, userId: `user-${index}`, day }, { id: randomUUID(), body: '{}' }),
     );
     expect(await Promise.all(events)).toEqual(['stored', 'stored', 'set_aside', 'stored']);
-    await store.close();
   });
 
   test('that is away is reported by a StoreFailed that can be logged, without the password', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readEvent } from '../../service/webhooks/events.js';
 import { readHealthData } from '../../service/webhooks/health-data.js';
+import { all } from '../rig/all.js';
 import type { Acceptance } from '../../store/messages.js';
 import type { HealthDataStore } from '../../store/health-data-store.js';
 import type { StoredSample } from '../../store/health-data-reading.js';
@@ -13,11 +14,8 @@ export async function receive(
 ): Promise<Acceptance> {
   const read = readEvent(event);
   if (read.kind !== 'health_data' && read.kind !== 'connection') throw new Error(`${read.kind} is not for the store`);
-  return store.accept(readHealthData(read), {
-    id,
-    body: JSON.stringify(event),
-    ...(receivedAt !== undefined && { receivedAt }),
-  });
+  const message = { id, body: JSON.stringify(event), ...(receivedAt !== undefined && { receivedAt }) };
+  return store.accept(readHealthData(read), message);
 }
 
 export const source = { name: 'Invented Watch', slug: 'invented_watch', logo: 'https://logos.example.com/1.png' };
@@ -42,9 +40,5 @@ export async function valuesOf(store: HealthDataStore, userId: string, resource 
   return (await samplesOf(store, userId, resource)).map(({ data }) => (data as { value?: unknown }).value);
 }
 
-export async function samplesOf(store: HealthDataStore, userId: string, resource: string): Promise<StoredSample[]> {
-  const found: StoredSample[] = [];
-  const query = { userId, resource, from: '2000-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' };
-  for await (const each of store.samples(query)) found.push(each);
-  return found;
-}
+export const samplesOf = (store: HealthDataStore, userId: string, resource: string): Promise<StoredSample[]> =>
+  all(store.samples({ userId, resource, from: '2000-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' }));

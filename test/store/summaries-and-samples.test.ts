@@ -16,12 +16,7 @@ describeStores('health data', (rig) => {
       const found = await store.summaries({ userId, resource: 'activity', from: '2026-01-05', to: '2026-01-05' });
       expect(found).toEqual([
         {
-          userId,
-          resource: 'activity',
-          id,
-          day: '2026-01-05',
-          provider: 'invented_watch',
-          sourceType: '',
+          ...{ userId, resource: 'activity', id, day: '2026-01-05', provider: 'invented_watch', sourceType: '' },
           receivedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/) as string,
           data: activity(userId, id).data,
         },
@@ -146,17 +141,12 @@ describeStores('health data', (rig) => {
         { timestamp: '2026-01-05T13:00:00Z', value: 'an invented note', type: null, tags: ['one'] },
         { timestamp: '2026-01-05 14:00:00.25', value: 5, new_field: { deep: [null] } },
       ];
-      expect(await receive(store, glucose(userId, untidy, { source: { provider: 'p', type: 'watch' } }))).toBe(
-        'stored',
-      );
+      const changes = { source: { provider: 'p', type: 'watch' } };
+      expect(await receive(store, glucose(userId, untidy, changes))).toBe('stored');
       const kept = await samplesOf(store, userId, 'glucose');
       expect(kept.map(({ data }) => data)).toEqual(untidy);
       expect(kept.map(({ at }) => at.slice(11, 22))).toEqual([
-        '10:00:00.00',
-        '11:00:00.00',
-        '12:00:00.00',
-        '13:00:00.00',
-        '14:00:00.25',
+        ...['10:00:00.00', '11:00:00.00', '12:00:00.00', '13:00:00.00', '14:00:00.25'],
       ]);
       expect(kept[0]).toMatchObject({ provider: 'p', sourceType: 'watch' });
     });
@@ -256,11 +246,8 @@ describeStores('health data', (rig) => {
       await store.writeStream({ userId, workoutId: workoutId.toUpperCase(), stream: { time: [1] } });
       for (const id of [workoutId, workoutId.toUpperCase()]) {
         const read = await store.workoutStream({ userId, workoutId: id });
-        expect(read).toMatchObject({
-          workoutId,
-          notice: { workout_id: workoutId.toUpperCase() },
-          stream: { time: [1] },
-        });
+        const notice = { workout_id: workoutId.toUpperCase() };
+        expect(read).toMatchObject({ workoutId, notice, stream: { time: [1] } });
         expect(await store.streamStanding({ userId, workoutId: id })).toMatchObject({ standing: 'current' });
       }
     });
@@ -268,12 +255,9 @@ describeStores('health data', (rig) => {
     test('a stream without a notice is kept too', async () => {
       const { store } = rig();
       const workout = { userId: randomUUID(), workoutId: randomUUID() };
-      await store.writeStream({ ...workout, stream: { time: [1] } });
-      expect(await store.workoutStream(workout)).toMatchObject({
-        notice: null,
-        noticedAt: null,
-        stream: { time: [1] },
-      });
+      const stream = { time: [1] };
+      await store.writeStream({ ...workout, stream });
+      expect(await store.workoutStream(workout)).toMatchObject({ notice: null, noticedAt: null, stream });
     });
 
     test('notices of a past that was fetched are kept, one for each resource and provider', async () => {

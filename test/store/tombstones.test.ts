@@ -76,11 +76,9 @@ describe.skipIf(postgresUrl === undefined)('on PostgreSQL', () => {
     return stores;
   }
 
+  const body = JSON.stringify({ client_user_id: clientUserId });
   const late = (store: HealthDataStore | undefined) =>
-    store?.setAside(
-      { reason: 'not_json' },
-      { id: randomUUID(), body: JSON.stringify({ client_user_id: clientUserId }) },
-    );
+    store?.setAside({ reason: 'not_json' }, { id: randomUUID(), body });
 
   test('a tombstone knows the reference by the key, by the previous key, and by no other', async () => {
     const [deleting, rotated, foreign, keyless] = await openedWith([key], [other, key], [other], []);
@@ -113,9 +111,8 @@ describe.skipIf(postgresUrl === undefined)('on PostgreSQL', () => {
   test('a tombstone has no hash that can be made without the key', async () => {
     const { store, client } = await opened();
     await store.deleteUserData(randomUUID(), { clientUserId });
-    const { rows } = await client.query<{ hash: string }>(
-      'select client_user_hash as hash from health_data.deleted_users',
-    );
+    const hashes = 'select client_user_hash as hash from health_data.deleted_users';
+    const { rows } = await client.query<{ hash: string }>(hashes);
     expect(rows).toEqual([{ hash: expect.stringMatching(/^[0-9a-f]{64}$/) as string }]);
     expect(rows[0]?.hash).not.toBe(createHash('sha256').update(clientUserId).digest('hex'));
   });
@@ -186,8 +183,7 @@ describe.skipIf(postgresUrl === undefined)('on PostgreSQL', () => {
     expect(await store.rejected.list()).toMatchObject([{ messageId: 'young', state: 'waiting' }]);
     const [expired] = await store.rejected.list({ state: 'expired', limit: 1 });
     expect(await store.rejected.get(expired?.id ?? '')).toMatchObject({ state: 'expired', body: null });
-    await expect(store.rejected.replay(expired?.id ?? '', () => Promise.resolve())).rejects.toThrow(
-      /is expired already/,
-    );
+    const replayed = store.rejected.replay(expired?.id ?? '', () => Promise.resolve());
+    await expect(replayed).rejects.toThrow(/is expired already/);
   });
 });

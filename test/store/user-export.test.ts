@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { ExportedRow } from '../../store/user-export.js';
+import { all } from '../rig/all.js';
 import { describeStores } from '../rig/stores.js';
 import { activity, glucose, receive, sample } from './received.js';
 
@@ -27,22 +27,17 @@ describeStores('the export of a user', (rig) => {
       await store.setAside({ reason: 'not_handled', userId: about.user_id }, { id: randomUUID(), body });
     }
     await store.setAside({ reason: 'not_handled' }, { id: randomUUID(), body: '{"client_user_id":"invented-7"}' });
-    const rows: ExportedRow[] = [];
     const known = { workIds: [orderId], clientUserId: 'invented-7' };
-    for await (const row of store.export(userId.toUpperCase(), known)) rows.push(row);
+    const rows = await all(store.export(userId.toUpperCase(), known));
     const kinds = ['summaries', 'samples', 'rejected_events'];
     expect(kinds.map((each) => rows.filter(({ kind }) => kind === each).length)).toEqual([1, 2400, 12]);
     expect(rows).toHaveLength(2413);
     expect(new Set(rows.map((row) => row['sampled_at'])).size, 'and none for the others').toBe(2401);
     expect(JSON.stringify(rows)).not.toContain(other);
 
-    const nothing = [];
-    for await (const row of store.export(randomUUID())) nothing.push(row);
-    expect(nothing).toEqual([]);
+    expect(await all(store.export(randomUUID()))).toEqual([]);
 
     await store.deleteUserData(userId);
-    const left = [];
-    for await (const row of store.export(userId)) left.push(row);
-    expect(left).toMatchObject([{ kind: 'deleted_users', user_id: userId }]);
+    expect(await all(store.export(userId))).toMatchObject([{ kind: 'deleted_users', user_id: userId }]);
   });
 });

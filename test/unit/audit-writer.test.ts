@@ -29,10 +29,8 @@ function writing() {
     close: () => Promise.resolve(),
   };
   const lines: { msg: string; rows?: number }[] = [];
-  const log = pino(
-    {},
-    { write: (line: string) => void lines.push(JSON.parse(line) as { msg: string; rows?: number }) },
-  );
+  const write = (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[number]);
+  const log = pino({}, { write });
   const registry = new Registry();
   const hashes = new AuditHashes(() => [{ id: 'k', key: createSecretKey(randomBytes(32)) }]);
   const writer = startAuditWriter('test', { store, hashes, log, registry });

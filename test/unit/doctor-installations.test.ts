@@ -8,10 +8,7 @@ import { answering, type Answer } from './service/recording-server.js';
 const day = 86_400_000;
 const ids = { eight: '8b1f0c52-7d0e-4c35-9a52-0d6f4b1c2e08', nine: '8b1f0c52-7d0e-4c35-9a52-0d6f4b1c2e09' };
 const order = (passthrough: string | null, more: object = {}) => ({
-  id: ids.eight,
-  passthrough,
-  created_at: new Date().toISOString(),
-  ...more,
+  ...{ id: ids.eight, passthrough, created_at: new Date().toISOString(), ...more },
 });
 
 interface Deployment {
@@ -107,13 +104,10 @@ const unreachable: [string, (() => Promise<Temporal>) | undefined][] = [
   ['has settings with faults', undefined],
 ];
 
-test.each(unreachable)(
-  'while Temporal %s, a second installation is seen only by another name',
-  async (_how, connect) => {
-    expect(await checked([order('labops/eu-1:-:a:1')], { connect })).toMatchObject({ status: 'not_checked' });
-    expect(await checked([order('labops/us-1:-:a:1')], { connect })).toMatchObject({ status: 'warning' });
-  },
-);
+test.each(unreachable)('while Temporal %s, only another name shows a second installation', async (_how, connect) => {
+  expect(await checked([order('labops/eu-1:-:a:1')], { connect })).toMatchObject({ status: 'not_checked' });
+  expect(await checked([order('labops/us-1:-:a:1')], { connect })).toMatchObject({ status: 'warning' });
+});
 
 test('nothing is checked if orders show no passthrough or cannot be listed', async () => {
   const foreign = [order('labops/us-1:-:a:1')];

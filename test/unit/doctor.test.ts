@@ -66,22 +66,17 @@ test.each([
   [[30], 'Restart'],
   [[400], 'Start'],
   [[], 'Start'],
-])(
-  'a schedule that is missing is created by a worker at its start: one that polled %j seconds ago is restarted',
-  async (polls, verb) => {
-    const temporal = await temporalAnswering((method) =>
-      method === 'DescribeSchedule'
-        ? { code: 5, details: 'schedule not found' }
-        : polledBy(...polls.map((ago): [string, number] => ['', ago])),
-    );
-    const remedy = matching(`^${verb} a worker: `);
-    const checked = await reconciliation(temporal, { taskQueue: 'queue', reconcileEveryMinutes: 60 });
-    expect(checked).toMatchObject({ status: 'fault', remedy });
-  },
-);
+])('a worker creates a missing schedule at its start: for polls %j seconds ago it is %s', async (polls, verb) => {
+  const missing = { code: 5, details: 'schedule not found' };
+  const pollers = polledBy(...polls.map((ago): [string, number] => ['', ago]));
+  const temporal = await temporalAnswering((method) => (method === 'DescribeSchedule' ? missing : pollers));
+  const remedy = matching(`^${verb} a worker: `);
+  const checked = await reconciliation(temporal, { taskQueue: 'queue', reconcileEveryMinutes: 60 });
+  expect(checked).toMatchObject({ status: 'fault', remedy });
+});
 
 test.each(['Keyword', 'KeywordList', 'Datetime'])(
-  'a namespace without room for search attributes of type %s cannot be used by a worker',
+  'a worker needs a namespace with room for attributes of type %s',
   async (type) => {
     const details = `Unable to create search attributes: cannot have more than 3 search attribute of type ${type}.`;
     const { connection } = await temporalAnswering((method) =>
@@ -114,21 +109,16 @@ test('a codec server is asked to decrypt, and a missing token, other keys or its
   const taken = 'What answers there takes the request and does not decrypt. ';
   expect(await faultOf({ url: page }, other)).toContain(taken);
   const secret = 'sEcReT';
-  for (const wrong of [
-    { url: `http://user:${secret}@127.0.0.1:9` },
-    { url, authorization: `Bearer ${secret}\nmore` },
-  ]) {
+  const broken = { url, authorization: `Bearer ${secret}\nmore` };
+  for (const wrong of [{ url: `http://user:${secret}@127.0.0.1:9` }, broken])
     expect(await faultOf(wrong, other)).not.toMatch(new RegExp(`^ok$|${secret}`));
-  }
   expect(await codecServer(undefined, other)).toMatchObject({ status: 'not_checked' });
 });
 
 test('what is missing in this shell is not said of the workers, which may have it', async () => {
   for (const verdict of [await notificationTarget(undefined), await database({})]) {
-    expect(verdict).toMatchObject({
-      status: 'warning',
-      found: matching(/ is not set here: .*with these settings/),
-    });
+    const found = matching(/ is not set here: .*with these settings/);
+    expect(verdict).toMatchObject({ status: 'warning', found });
   }
 });
 

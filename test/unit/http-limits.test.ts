@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type Logger, pino } from 'pino';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { HealthDataStore } from '../../store/health-data-store.js';
 import { readCodecServerConfig, readIngressConfig } from '../../workers/settings/config.js';
 import { startCodecServer } from '../../workers/codec-server.js';
@@ -9,11 +9,6 @@ import { startHealthDataReading } from '../../workers/health-data-reading.js';
 import { startIngress } from '../../workers/ingress.js';
 import { type HttpLimits, httpLimits } from '../../workers/listening.js';
 import { closedPort, secret, signed } from './webhooks/sending.js';
-
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
 
 /** A tenth of a second in place of seconds; the order of the two timeouts is that of the real limits. */
 const short: HttpLimits = {
@@ -40,16 +35,11 @@ const servers = {
         .join('\r\n')}\r\n`,
   },
   'codec server': {
-    start: (limits: HttpLimits, log: Logger = silent) =>
-      startCodecServer(
-        readCodecServerConfig({
-          LABOPS_ENCRYPTION_KEYS: `test:${Buffer.from('invented-key-for-http-limits-001').toString('base64')}`,
-          CODEC_PORT: '0',
-          SHUTDOWN_GRACE_SECONDS: '0',
-        }),
-        log,
-        { limits },
-      ),
+    start: (limits: HttpLimits, log: Logger = silent) => {
+      const keys = `test:${Buffer.from('invented-key-for-http-limits-001').toString('base64')}`;
+      const env = { LABOPS_ENCRYPTION_KEYS: keys, CODEC_PORT: '0', SHUTDOWN_GRACE_SECONDS: '0' };
+      return startCodecServer(readCodecServerConfig(env), log, { limits });
+    },
     head: () => 'POST /decode HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n',
   },
   'reading of health data': {
@@ -60,7 +50,7 @@ const servers = {
 
 async function serving(name: keyof typeof servers, limits = short): Promise<{ host: string; port: number }> {
   const running = await servers[name].start(limits);
-  closing.push(() => running.close());
+  onTestFinished(() => running.close());
   const { hostname: host, port } = new URL(running.url);
   return { host, port: Number(port) };
 }
@@ -113,19 +103,17 @@ describe.each(Object.keys(servers) as (keyof typeof servers)[])('the %s ends', (
     first.destroy();
   });
 
-  test.each(['GET /nothing', 'DELETE /health', 'POST /webhooks', 'POST /decode', 'GET /users/u/summaries?from=x'])(
-    'the connection of a request that it refuses: %s',
-    async (line) => {
-      const where = await serving(name, { ...short, ...long });
-      const headers = 'Host: 127.0.0.1\r\nOrigin: https://stranger.example\r\nContent-Length: 0';
-      const socket = connect(where.port, where.host);
-      let answer = '';
-      socket.on('data', (bytes: Buffer) => (answer += bytes.toString()));
-      socket.write(`${line} HTTP/1.1\r\n${headers}\r\n\r\n`);
-      await once(socket, 'close');
-      expect(answer).toMatch(/^HTTP\/1.1 4\d\d [^]*\r\nconnection: close\r\n/i);
-    },
-  );
+  const refused = ['GET /nothing', 'DELETE /health', 'POST /webhooks', 'POST /decode', 'GET /users/u/summaries?from=x'];
+  test.each(refused)('the connection of a request that it refuses: %s', async (line) => {
+    const where = await serving(name, { ...short, ...long });
+    const headers = 'Host: 127.0.0.1\r\nOrigin: https://stranger.example\r\nContent-Length: 0';
+    const socket = connect(where.port, where.host);
+    let answer = '';
+    socket.on('data', (bytes: Buffer) => (answer += bytes.toString()));
+    socket.write(`${line} HTTP/1.1\r\n${headers}\r\n\r\n`);
+    await once(socket, 'close');
+    expect(answer).toMatch(/^HTTP\/1.1 4\d\d [^]*\r\nconnection: close\r\n/i);
+  });
 
   // 800 strangers with a megabyte each would be more memory than the process has.
   test.each([
@@ -165,7 +153,7 @@ describe.each(['ingress', 'codec server'] as const)('the %s', (name) => {
     for (let n = 0; n < 40; n++) {
       const socket = connect(where.port, where.host);
       socket.on('error', () => undefined);
-      closing.unshift(async () => void socket.destroy());
+      onTestFinished(() => void socket.destroy());
       socket.write(begin);
       await once(socket, begin === probe ? 'data' : 'connect');
       const asking = connect(where.port, where.host);
@@ -181,10 +169,7 @@ test('the lines that strangers cause become rarer: a stray webhook, and a refusa
   const listening = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
   const ingress = await ingressOn(short, listening);
   const codec = await servers['codec server'].start(short, listening);
-  closing.push(
-    () => ingress.close(),
-    () => codec.close(),
-  );
+  onTestFinished(async () => void (await Promise.all([ingress.close(), codec.close()])));
   const times = () => lines.map((line) => (JSON.parse(line) as { times?: number }).times).filter(Boolean);
   for (const [url, options] of [
     [`${ingress.url}/elsewhere`, signed('{}')],

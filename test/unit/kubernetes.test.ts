@@ -140,22 +140,19 @@ describe.each(variants)('%s', async (variant) => {
     expect(pod.terminationGracePeriodSeconds).toBe(grace + seconds('INGRESS_DRAIN_SECONDS') + 10);
   });
 
-  test.each(staying)(
-    '%s is probed where it answers, and where no stranger can keep a probe out',
-    async (_program, { container, settings }) => {
-      const { startupProbe, livenessProbe, readinessProbe, ports = [] } = container;
-      for (const probe of [startupProbe, livenessProbe, readinessProbe]) {
-        const { path, port } = probe?.httpGet ?? {};
-        const number = ports.find(({ name }) => name === port)?.containerPort;
-        const [setting] = [...settings].find(([, value]) => value === String(number)) ?? [];
-        expect(setting).toBe('METRICS_PORT');
-        const source = await readFile(join(projectFolder, 'workers/monitoring/server.ts'), 'utf8');
-        expect(source).toContain(`app.get('${path}'`);
-      }
-      expect(livenessProbe?.httpGet?.path).toBe('/health');
-      expect(readinessProbe?.httpGet?.path).toBe('/ready');
-    },
-  );
+  test.each(staying)('%s is probed where no stranger keeps probes out', async (_program, { container, settings }) => {
+    const { startupProbe, livenessProbe, readinessProbe, ports = [] } = container;
+    for (const probe of [startupProbe, livenessProbe, readinessProbe]) {
+      const { path, port } = probe?.httpGet ?? {};
+      const number = ports.find(({ name }) => name === port)?.containerPort;
+      const [setting] = [...settings].find(([, value]) => value === String(number)) ?? [];
+      expect(setting).toBe('METRICS_PORT');
+      const source = await readFile(join(projectFolder, 'workers/monitoring/server.ts'), 'utf8');
+      expect(source).toContain(`app.get('${path}'`);
+    }
+    expect(livenessProbe?.httpGet?.path).toBe('/health');
+    expect(readinessProbe?.httpGet?.path).toBe('/ready');
+  });
 
   test.each(staying)('%s shows its metrics at the port that Prometheus reads', (_program, { container, settings }) => {
     const service = manifests.find(({ metadata }) => metadata.name === 'lab-operations-metrics') as Service | undefined;
@@ -342,13 +339,11 @@ describe('the chart', async () => {
     }
   });
 
-  const refusal = async (...options: string[]) => {
-    const outcome = rendered(projectFolder, 'base', ...options);
-    return outcome.then(
+  const refusal = async (...options: string[]) =>
+    rendered(projectFolder, 'base', ...options).then(
       () => 'rendered',
       ({ stderr }: { stderr: string }) => stderr,
     );
-  };
 
   test.runIf(hasHelm)('names everything that is missing at once', async () => {
     const blanks = ['image.repository', 'settings.LABOPS_INSTALLATION', 'worker.settings.SERVICE_BASE_URL'];
@@ -361,11 +356,7 @@ describe('the chart', async () => {
     ['a secret as a setting', 'worker.settings.SERVICE_API_KEY=sk', 'SERVICE_API_KEY'],
     ['a level that is not one', 'codecServer.settings.LOG_LEVEL=loud', /LOG_LEVEL.*'trace', 'debug'/],
     ['words for a number', 'worker.replicas=two', /worker\/replicas.*want integer/],
-    [
-      'autoscaling of versions',
-      'autoscaling.enabled=true,workerVersioning.enabled=true',
-      'autoscaling.enabled does not',
-    ],
+    ['scaled versions', 'autoscaling.enabled=true,workerVersioning.enabled=true', 'autoscaling.enabled does not'],
     ['an audit trail without a database', 'audit.enabled=true,healthData.enabled=false', 'audit.enabled needs'],
     ['a description that is not JSON', 'serviceDescription=brand', 'serviceDescription is not a JSON object'],
   ])('refuses %s', async (_what, values, said) => {

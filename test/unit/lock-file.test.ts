@@ -13,6 +13,10 @@ interface Locked {
   resolved?: string;
 }
 
+/** The packages of the project's lock file, by their folders. */
+const packagesOf = async () =>
+  JSON.parse(await readFile(join(projectFolder, 'package-lock.json'), 'utf8')) as { packages: Record<string, Locked> };
+
 const folder = await mkdtemp(join(tmpdir(), 'lock-file-'));
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -23,9 +27,7 @@ function check(path: string) {
 
 /** Checks the project's lock file with one package changed. */
 async function checkWith(change: (fastify: Locked) => void) {
-  const lock = JSON.parse(await readFile(join(projectFolder, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, Locked>;
-  };
+  const lock = await packagesOf();
   const fastify = lock.packages['node_modules/fastify'];
   if (fastify) change(fastify);
   const path = join(folder, 'package-lock.json');
@@ -44,34 +46,26 @@ test('no package runs a script of its own when it is installed, here or in the i
 });
 
 test('each package of OpenTelemetry is installed once', async () => {
-  const { packages } = JSON.parse(await readFile(join(projectFolder, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, Locked>;
-  };
-  const installed = Object.keys(packages).filter((path) => path.includes('node_modules/@opentelemetry/'));
+  const installed = Object.keys((await packagesOf()).packages).filter((path) =>
+    path.includes('node_modules/@opentelemetry/'),
+  );
   expect(installed.filter((path) => path.lastIndexOf('node_modules/') > 0)).toEqual([]);
   expect(installed.length).toBeGreaterThan(5);
 });
 
 test('CI refuses a lock file with a package that has no hash, or none that can be trusted', async () => {
-  const without = await checkWith((fastify) => delete fastify.integrity);
-  expect(without.status).toBe(1);
-  expect(without.said).toContain('node_modules/fastify has no sha512 hash');
-  const weak = await checkWith((fastify) => {
-    fastify.integrity = 'sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=';
-  });
-  expect(weak.status).toBe(1);
+  const said = expect.stringContaining('node_modules/fastify has no sha512 hash') as string;
+  expect(await checkWith((fastify) => delete fastify.integrity)).toEqual({ status: 1, said });
+  const weak = 'sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=';
+  expect(await checkWith((fastify) => (fastify.integrity = weak))).toMatchObject({ status: 1 });
 });
 
 test('CI refuses a package that is resolved to a private registry', async () => {
-  const elsewhere = await checkWith((fastify) => {
-    fastify.resolved = 'https://registry.internal/fastify/-/fastify-5.12.8.tgz';
-  });
-  expect(elsewhere.status).toBe(1);
-  expect(elsewhere.said).toContain('node_modules/fastify is resolved to');
-  const open = await checkWith((fastify) => {
-    fastify.resolved = 'https://registry.npmjs.org/fastify/-/fastify-5.12.8.tgz';
-  });
-  expect(open).toEqual({ status: 0, said: '' });
+  const from = (registry: string) =>
+    checkWith((fastify) => (fastify.resolved = `https://${registry}/fastify/-/fastify-5.12.8.tgz`));
+  const said = expect.stringContaining('node_modules/fastify is resolved to') as string;
+  expect(await from('registry.internal')).toEqual({ status: 1, said });
+  expect(await from('registry.npmjs.org')).toEqual({ status: 0, said: '' });
 });
 
 test('CI checks the lock file before it installs anything', async () => {

@@ -47,9 +47,8 @@ test('a message that lacks a required field, has one of another type or an unkno
   expect(code({})).toEqual([expect.stringContaining("required property 'code'")]);
   expect(code({ code: 1234 })).toEqual([expect.stringContaining('/code must be string')]);
   const decision = { orderId: 'an-order', decision: 'forget' };
-  expect(schemaFaults('kitOrder', 'update.resolveProblem.argument', decision)).toEqual([
-    expect.stringContaining('/decision'),
-  ]);
+  const faults = schemaFaults('kitOrder', 'update.resolveProblem.argument', decision);
+  expect(faults).toEqual([expect.stringContaining('/decision')]);
 });
 
 test("a message's wire name is its export's name less its suffix", async () => {

@@ -136,24 +136,15 @@ test('every alert has a unit test in which it fires', async () => {
   expect(new Set(fired)).toEqual(new Set((await alertQuestions()).map(({ name }) => name)));
 });
 
-test.runIf(promtool)(
-  "the rules pass Prometheus' own check and their unit tests, and every panel can be evaluated",
-  async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'labops-rules-'));
-    const panels = (await panelQuestions()).map(({ expression }, index) => ({
-      record: `panel:${index}`,
-      expr: expression,
-    }));
-    const file = join(folder, 'panels.json');
-    await writeFile(file, JSON.stringify({ groups: [{ name: 'panels', rules: panels }] }));
-    try {
-      await run(promtool ?? '', ['check', 'rules', rulesPath, file]);
-      await run(promtool ?? '', ['test', 'rules', rulesTestPath]);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  },
-);
+test.runIf(promtool)("rules and panels pass Prometheus' own check, and the rules their unit tests", async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'labops-rules-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const rules = (await panelQuestions()).map(({ expression: expr }, index) => ({ record: `panel:${index}`, expr }));
+  const file = join(folder, 'panels.json');
+  await writeFile(file, JSON.stringify({ groups: [{ name: 'panels', rules }] }));
+  await run(promtool ?? '', ['check', 'rules', rulesPath, file]);
+  await run(promtool ?? '', ['test', 'rules', rulesTestPath]);
+});
 
 test("an answer's result follows from its status, and those of a 204 say what became of the event", () => {
   const names = Object.keys(answers) as (keyof typeof answers)[];

@@ -132,11 +132,7 @@ test('Temporal is asked once in 15 seconds for all creations, again after that, 
 
 test('the doctor warns of a stop, with its time and reason', async () => {
   const { client, state } = await temporalWith(recalled);
-  const temporal = {
-    connection: client.connection as Connection,
-    address: '',
-    namespace: 'default',
-  };
+  const temporal = { connection: client.connection as Connection, address: '', namespace: 'default' };
   const checked = () => placingStop(temporal, { taskQueue: 'lab', keyRing: undefined });
   const found = `Placing was stopped at ${since}: recalled test.`;
   expect(await checked()).toMatchObject({ status: 'warning', found });

@@ -13,11 +13,8 @@ function healthOf(count: () => Promise<number>, options: Partial<StoreHealthOpti
   const log: StoreHealthOptions['log'] = { warn: (fields: unknown) => void logged.push(fields) };
   const standing = async () => counted(await count());
   const store = openedStore({ standing } as unknown as HealthDataStore);
-  return {
-    clock,
-    logged,
-    health: storeHealth(store, { answerWithinMs: 2_000, log, now: () => clock.now, ...options }),
-  };
+  const health = storeHealth(store, { answerWithinMs: 2_000, log, now: () => clock.now, ...options });
+  return { clock, logged, health };
 }
 
 test('many probes count the rejected events once, and after 5 seconds they are counted again', async () => {
@@ -45,13 +42,8 @@ test('an outage is queried no more often than that either; its reason is logged 
 
 test('a database that does not answer is unavailable, and is not queried by every probe', async () => {
   let asked = 0;
-  const { clock, health } = healthOf(
-    () => {
-      asked++;
-      return new Promise(() => {});
-    },
-    { answerWithinMs: 20 },
-  );
+  const never = () => (asked++, new Promise<number>(() => {}));
+  const { clock, health } = healthOf(never, { answerWithinMs: 20 });
   expect(await health()).toEqual({ healthData: 'unavailable' });
   clock.now = 60_000;
   expect(await health()).toEqual({ healthData: 'unavailable' });

@@ -49,10 +49,7 @@ test('events behind the last started workflow task are refused: their decisions 
 
 test.each<[string, Step]>([
   ['a workflow task', { jobs: ['signalWorkflow'], length: 21, size: 3_400, seconds: 2 }],
-  [
-    'a retried one, of which nothing is recorded yet',
-    { jobs: ['signalWorkflow'], length: 19, size: 3_000, seconds: 2 },
-  ],
+  ['a retried one, not yet recorded', { jobs: ['signalWorkflow'], length: 19, size: 3_000, seconds: 2 }],
   ['a query', { jobs: ['queryWorkflow'], length: 16, size: 3_000, seconds: 1 }],
   ['what follows within the same task', { jobs: ['resolveActivity'], length: 16, size: 3_000, seconds: 1 }],
   ['the next task of a replay', { ...replayed, length: 18 }],

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startWay, type Way } from '../../../proof/faults/way.js';
 
 const whole = 'a'.repeat(10_000);
+const spoiled = /hang up|aborted|ECONNRESET|Parse Error/;
 let server: Server;
 let way: Way;
 let served: number;
@@ -43,27 +44,24 @@ test('a way passes everything on, to the first target that accepts a connection'
 
 test('a way that refuses lets nothing through, and everything again once it is set back', async () => {
   way.set('refuse');
-  await expect(get()).rejects.toThrow(/hang up|aborted|ECONNRESET|Parse Error/);
+  await expect(get()).rejects.toThrow(spoiled);
   expect(served).toBe(0);
   way.set(undefined);
   expect(await get()).toBe(whole);
 });
 
-test.each(['garble', 'cut'] as const)(
-  'a way that does "%s" delivers the request and spoils the answer',
-  async (fault) => {
-    way.set(fault);
-    await expect(get()).rejects.toThrow(/hang up|aborted|ECONNRESET|Parse Error/);
-    expect(served).toBe(1);
-  },
-);
+test.each(['garble', 'cut'] as const)('a way with "%s" delivers the request and spoils the answer', async (fault) => {
+  way.set(fault);
+  await expect(get()).rejects.toThrow(spoiled);
+  expect(served).toBe(1);
+});
 
 test('what a way was given while it hung is never delivered', async () => {
   way.set('hang');
   const answer = get(30_000);
   await expect.poll(() => way.met).toBe(1);
   way.set(undefined);
-  await expect(answer).rejects.toThrow(/hang up|aborted|ECONNRESET|Parse Error/);
+  await expect(answer).rejects.toThrow(spoiled);
   expect(served).toBe(0);
 });
 
@@ -78,6 +76,6 @@ test('a way that resets breaks the connections that it has, and takes new ones',
   const answer = get();
   await expect.poll(() => way.met).toBeGreaterThan(0);
   way.set('reset');
-  await expect(answer).rejects.toThrow(/hang up|aborted|ECONNRESET|Parse Error/);
+  await expect(answer).rejects.toThrow(spoiled);
   expect(await get()).toBe(whole);
 });
