@@ -180,7 +180,7 @@ class FeatureNotEnabledForWorker extends FeatureNotEnabled {
 }
 
 /** The same for every area. */
-export const commonRefusals: Readonly<Record<string, RefusalClass>> = {
+export const commonErrorMap: Readonly<Record<string, RefusalClass>> = {
   Unauthorized: ServiceAccessDenied,
   FeatureNotEnabled: FeatureNotEnabledForWorker,
   EncryptionRequired,
@@ -231,7 +231,7 @@ function isUnreadable(error: unknown): boolean {
 
 function classOf(type: string, { refusals, invalid, ended }: ErrorMap): RefusalClass | undefined {
   const known: Readonly<Record<string, RefusalClass>> = {
-    ...commonRefusals,
+    ...commonErrorMap,
     ...(invalid && { InvalidCommand: invalid, PolicyInvalid: invalid, ReferenceInvalid: invalid }),
     ...(ended && { AcceptedUpdateCompletedWorkflow: ended }),
     ...refusals,

@@ -91,7 +91,7 @@ Webhooks that are answered with 400, 401, 413 or 503 say why and what to do in t
 
 /** The failure types of the workflows whose client error has another name. */
 const wireTypes: Readonly<Record<string, Readonly<Record<string, common.RefusalClass>>>> = {
-  'Every workflow': common.commonRefusals,
+  'Every workflow': common.commonErrorMap,
   Orders: orders.orderErrorMap.refusals,
   Appointments: appointments.appointmentErrorMap.refusals,
   'Match reviews': matchReviews.matchReviewErrorMap.refusals,
