@@ -23,6 +23,8 @@ async function accepted(order: Placed, count: number): Promise<string[]> {
 async function move(order: Placed, ...statuses: string[]): Promise<void> {
   for (const status of statuses) {
     await lab.sandbox.move(order.orderId, status);
+    // Two that came together would be announced as one.
+    await lab.sandbox.settleWebhooks();
     await lab.untilIdle(order.orderId);
   }
 }
