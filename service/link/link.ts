@@ -157,7 +157,7 @@ async function step(transport: Transport, call: Step, provider: string, linkToke
   );
   return transport.request({
     ...{ ...call, slowestMs: providerTimeoutMs, params: { provider }, auth: { linkToken }, answer },
-    recover: (_status, body) => failedStepIn(body).map((failed) => answer.safeParse(failed).data)[0],
+    recover: (_status, body) => answer.safeParse(failedStepIn(body)).data,
   });
 }
 
@@ -165,9 +165,9 @@ async function step(transport: Transport, call: Step, provider: string, linkToke
  * A step that failed is a result, whatever its status, also in `detail`: the specification names no status, and sources differ. What
  * has neither the state `error` nor an error type of a link is a refusal of the call.
  */
-function failedStepIn(body: unknown): object[] {
-  const found = [body, isObject(body) ? body['detail'] : undefined].filter(isObject);
+function failedStepIn(body: unknown): object | undefined {
   const isFailed = ({ state, error_type: type }: Record<string, unknown>) =>
     state === 'error' || linkErrorTypes.some((known) => known === type);
-  return found.filter(isFailed).map((failed) => ({ ...failed, state: 'error' }));
+  const failed = [body, isObject(body) ? body['detail'] : undefined].filter(isObject).find(isFailed);
+  return failed && { ...failed, state: 'error' };
 }

@@ -117,11 +117,7 @@ export function resolution(run: KitOrderRun, given: ResolveProblemCommand): Chec
         reason: before,
       });
     },
-    work: async () => {
-      const concerned = await resolveProblem(run, orderId, decision);
-      if (concerned !== null) recordResolution(chain, orderId, decision);
-      return concerned;
-    },
+    work: () => resolveProblem(run, orderId, decision),
     decided: { ...actorOf(given), status: 'problem_resolved', detail: decision },
   };
 }
@@ -258,9 +254,10 @@ async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decis
     case 'wait':
       extendLimits(chain, orderId);
       endObsoleteWait(run);
-      return;
+      return recordResolution(chain, orderId, decision);
     case 'replace':
-      return replace(run, orderId);
+      if ((await replace(run, orderId)) === null) return null;
+      return recordResolution(chain, orderId, decision);
     case 'abandon':
       // Anyone who gives the order up learns of every kit that was ordered for it.
       return run.lanes.run(allReplacements, async () => {

@@ -36,7 +36,7 @@ test.each([
   [true, 'knew the event', knowing('order-1', 7), last],
   [false, 'knew an earlier one only', knowing('order-1', 6), last],
   [false, 'knew that of another order', knowing('order-2', 7), last],
-  [true, 'ended with that status and there is no event', knowing('order-1', 6), undefined],
+  [true, 'ended with that status, without an event', knowing('order-1', 6), undefined],
 ])(
   'an end after a run that ended by itself is known: %s, if the run %s, whenever that is said to have been',
   (known, _what, run, event) => {
