@@ -351,7 +351,7 @@ export const activityOptions = {
     startToCloseTimeout: oneExchange,
     // Between two heartbeats a delivery makes calls of 15 and 5 seconds, or of 10 and 5, at most: if it takes longer, its worker is gone.
     heartbeatTimeout: '45 seconds',
-    // An attempt that is running may arrive, so an alarm goes after it; one that waits for its turn ends at once.
+    // An attempt that is running may arrive, so what is urgent goes after it; one that waits for its turn ends at once.
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     retry: { initialInterval: '2 seconds', backoffCoefficient: 2, maximumInterval: '10 minutes' },
   },

@@ -5,8 +5,7 @@ import {
   defaultRetryDays,
   type NotificationsLeft,
   type RefusedNotification,
-  isAlarm,
-  isAlarmReminder,
+  isUrgent,
   type Notification,
 } from '../../protocol/notifications/delivery.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';
@@ -95,10 +94,9 @@ export function notificationActivities(
   };
 }
 
-/** In order; but an alarm, or its reminder, does not wait behind a notification that the receiver has failed to take again and again. */
+/** In order, until the receiver has failed again and again to take the first. */
 function inTurn(notifications: readonly Notification[]): readonly Notification[] {
   if (activityInfo().attempt < attemptsBeforeAlarm) return notifications;
-  const isUrgent = (each: Notification) => isAlarm(each) || isAlarmReminder(each);
   return [...notifications.filter(isUrgent), ...notifications.filter((each) => !isUrgent(each))];
 }
 

@@ -35,6 +35,11 @@ export function isAlarmReminder({ type }: Notification): boolean {
   return type === 'order.critical_result_reminder';
 }
 
+/** It does not wait behind what the receiver fails to take. */
+export function isUrgent(notification: Notification): boolean {
+  return isAlarm(notification) || isAlarmReminder(notification);
+}
+
 /*
  * The delivery of undelivered notifications: its name, input, messages and result. A workflow that ends before its
  * product could be notified hands the rest to `deliver-notifications/<its own ID>` and closes.

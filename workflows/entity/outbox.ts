@@ -1,5 +1,5 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
-import { type RefusedNotification, isAlarm, type Notification } from '../../protocol/notifications/delivery.js';
+import { type RefusedNotification, isAlarm, isUrgent, type Notification } from '../../protocol/notifications/delivery.js';
 import { activities } from '../activity-options.js';
 import { askedPause, refusalOf } from './commands.js';
 import { words } from './operators.js';
@@ -124,20 +124,24 @@ export async function keepDelivering(from: Outbox, outcome: Delivery, isItsTurn:
   }
 }
 
-/** An end, or an alarm that has come since, does not wait for it. */
+/** An end, or what is urgent and has come since, does not wait for it. */
 async function waitForReceiver(from: Outbox, pause: number, wasEnding: boolean): Promise<void> {
   const known = from.outbox.slice();
-  const isUrgent = () => (!wasEnding && from.isEnding === true) || isAlarmAmong(from.outbox, known);
-  await condition(isUrgent, pause, { summary: 'until the receiver is tried again' });
-}
-
-/** An alarm that already waited does not count. */
-function isAlarmAmong(waiting: readonly Notification[], known: readonly Notification[]): boolean {
-  return waiting.some((each) => isAlarm(each) && !known.includes(each));
+  const isOver = () => (!wasEnding && from.isEnding === true) || isOvertaken(known, from.outbox);
+  await condition(isOver, pause, { summary: 'until the receiver is tried again' });
 }
 
 /**
- * An alarm that comes meanwhile calls the attempts back: at once if none is running, else after the one that is, which may have arrived
+ * An alarm has come that did not wait before, or a reminder, if nothing urgent did: what did goes first soon, unless its attempts start over
+ * with each reminder.
+ */
+export function isOvertaken(known: readonly Notification[], waiting: readonly Notification[]): boolean {
+  const overtakes = known.some(isUrgent) ? isAlarm : isUrgent;
+  return waiting.some((each) => overtakes(each) && !known.includes(each));
+}
+
+/**
+ * What is urgent and comes meanwhile calls the attempts back: at once if none is running, else after the one that is, which may have arrived
  * (`notify` in `workflows/activity-options.ts`).
  * @returns the pause before the next batch, in milliseconds
  */
@@ -147,11 +151,11 @@ async function deliverBatch(from: Outbox, outcome: Delivery, isItsTurn: () => bo
   let isOver = false;
   // For one that already waited the next batch would have no room either, and its attempts would start over for nothing.
   const known = from.outbox.slice();
-  const letAlarmPass = async () => {
-    await afterMainLoop(() => isOver || (isAlarmAmong(from.outbox, known) && isItsTurn()));
+  const letUrgentPass = async () => {
+    await afterMainLoop(() => isOver || (isOvertaken(known, from.outbox) && isItsTurn()));
     if (!isOver) attempts.cancel();
   };
-  void letAlarmPass();
+  void letUrgentPass();
   try {
     const summary = `notify: ${batch.map(inBrief).join(', ')}`;
     const options = { scheduleToCloseTimeout: from.policy.notificationDeadline, summary };
@@ -162,7 +166,7 @@ async function deliverBatch(from: Outbox, outcome: Delivery, isItsTurn: () => bo
     outcome.delivered();
     return 0;
   } catch (error) {
-    // An alarm called them back: the result of the last attempt does not matter.
+    // They were called back: the result of the last attempt does not matter.
     if (attempts.consideredCancelled) return 0;
     const refusal = refusalOf(error);
     outcome.undelivered();
@@ -186,11 +190,11 @@ function arrived(
   return batch.map(({ id }) => id).filter((id) => !refusedIds.includes(id));
 }
 
-/** The next ones in order. The alarms behind them take the places of the last of them. */
+/** The next ones in order. What is urgent behind them takes the places of the last of them. */
 export function batchOf(waiting: readonly Notification[]): Notification[] {
-  const alarms = waiting.filter(isAlarm).slice(0, batchSize);
-  const others = waiting.filter((each) => !isAlarm(each)).slice(0, batchSize - alarms.length);
-  return waiting.filter((each) => alarms.includes(each) || others.includes(each));
+  const urgent = waiting.filter(isUrgent).slice(0, batchSize);
+  const others = waiting.filter((each) => !isUrgent(each)).slice(0, batchSize - urgent.length);
+  return waiting.filter((each) => urgent.includes(each) || others.includes(each));
 }
 
 /** `deliver-notifications/<workflow id>` takes them from here. */

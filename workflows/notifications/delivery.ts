@@ -15,14 +15,13 @@ import type { NotifyOutcome } from '../../activities/notifications/notifications
 import { activities } from '../activity-options.js';
 import { askedPause, refusalOf, refuse } from '../entity/commands.js';
 import { code, moment, showToOperators, table } from '../entity/operators.js';
-import { batchOf, inBrief } from '../entity/outbox.js';
+import { batchOf, inBrief, isOvertaken } from '../entity/outbox.js';
 import { iso, day, minute } from '../entity/spans.js';
 import { noticeUnreadable, continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { carriedOn, firstVersion } from '../entity/versions.js';
 import {
   type NotificationsLeft,
   type RefusedNotification,
-  isAlarm,
   isAlarmReminder,
   type Notification,
 } from '../../protocol/notifications/delivery.js';
@@ -160,7 +159,7 @@ function remove(delivery: Delivery, ids: readonly string[]): void {
   delivery.arrivedAt = Object.fromEntries(Object.entries(delivery.arrivedAt ?? {}).filter(([id]) => left.has(id)));
 }
 
-/** One round: a batch and, if it fails, a pause. An operator, or an alarm that comes in, ends it so the next one begins at once. */
+/** One round: a batch and, if it fails, a pause. An operator, or something urgent that comes in, ends it so the next one begins at once. */
 async function deliverOnce(run: DeliveryRun): Promise<void> {
   const round = new CancellationScope();
   run.round = round;
@@ -248,6 +247,7 @@ function listen(run: DeliveryRun): void {
 /** The same notifications may be handed over twice. */
 function take(run: DeliveryRun, given: unknown): void {
   const { delivery } = run;
+  const known = delivery.waiting;
   const isNew = ({ id }: Notification) => !idsOf(delivery).includes(id);
   const { leftOut, ...left } = readNotificationsLeft(given);
   if (leftOut > 0) log.error('notifications without an id, a type or a time cannot be delivered', { leftOut });
@@ -262,8 +262,8 @@ function take(run: DeliveryRun, given: unknown): void {
   delivery.arrivedAt ??= {};
   for (const id of idsOf(delivery)) delivery.arrivedAt[id] ??= delivery.since;
   run.hasNews = true;
-  // An alarm does not wait for a pause, which may be an hour, and what came earlier is sent before what is being tried.
-  if (left.areEarlier || left.notifications.some(isAlarm)) run.round?.cancel();
+  // What is urgent does not wait for a pause, which may be an hour, and what came earlier is sent before what is being tried.
+  if (left.areEarlier || isOvertaken(known, delivery.waiting)) run.round?.cancel();
 }
 
 function idsOf({ waiting, refused }: Delivery): string[] {

@@ -66,15 +66,15 @@ const resultOf = ({ run }: Life) => (run.end as { result?: Record<string, unknow
 const attentionOf = ({ run }: Life) => run.shown.attributes['LabAttention'];
 
 describe('a delivery', () => {
-  test('sends what is left in its order, twenty at a time and the alarms first of those behind them, and ends', async () => {
+  test('sends what is left in its order, twenty at a time and the alarms and reminders first of those behind them, and ends', async () => {
     const numbers = Array.from({ length: 25 }, (_, index) => `n${index + 1}`);
     const { attempts, notify } = noting(taken);
-    const life = await delivery([...named(...numbers), alarm('alarm')], { notify });
-    const first = [...numbers.slice(0, 19), 'alarm'];
-    expect(attempts.map((each) => each.ids)).toEqual([first, numbers.slice(19)]);
-    expect(resultOf(life)).toEqual({ source, delivered: 26, discarded: 0, givenUp: [] });
+    const life = await delivery([...named(...numbers), alarm('alarm'), reminder('reminder')], { notify });
+    const first = [...numbers.slice(0, 18), 'alarm', 'reminder'];
+    expect(attempts.map((each) => each.ids)).toEqual([first, numbers.slice(18)]);
+    expect(resultOf(life)).toEqual({ source, delivered: 27, discarded: 0, givenUp: [] });
     expect(life.events).toEqual(['0h completed']);
-    expect(life.run.summaries.at(-1)).toBe(`notify: ${Array(6).fill('at lab').join(', ')}`);
+    expect(life.run.summaries.at(-1)).toBe(`notify: ${Array(7).fill('at lab').join(', ')}`);
   });
 
   test('sends twenty at a time, too, if all of them are alarms', async () => {
@@ -203,14 +203,17 @@ describe('a receiver that does not answer', () => {
     expect(resultOf(life)).toMatchObject({ delivered: 2 });
   });
 
-  test('gets an alarm at once, anything else after the pause', async () => {
+  test.each([
+    ['an alarm', alarm('urgent')],
+    ['the reminder of one', reminder('urgent')],
+  ])('gets %s at once, anything else after the pause', async (_what, urgent) => {
     const { attempts, notify } = noting();
     const life = await delivery(named('a'), { notify });
     await life.until(0.05);
     await handOver(life, named('b'));
     expect(attempts).toHaveLength(1);
-    await handOver(life, [...named('c'), alarm('alarm')]);
-    expect(attempts.slice(1)).toEqual([{ at: 0.05, ids: ['a', 'b', 'c', 'alarm'], hours: 24 }]);
+    await handOver(life, [...named('c'), urgent]);
+    expect(attempts.slice(1)).toEqual([{ at: 0.05, ids: ['a', 'b', 'c', 'urgent'], hours: 24 }]);
   });
 
   test('gets an alarm at once though it is being called', async () => {

@@ -188,6 +188,20 @@ describe('an alarm', () => {
     expect(receiver.attempts[1]?.sends).toContain('order.critical_result');
   });
 
+  test('has its reminders sent, too, while others are tried: the first calls their attempts back, and the next waits behind it', async () => {
+    const life = await placed({ notify: silent });
+    await alarm(life);
+    const [running] = life.run.calls;
+    const { notifications } = running?.call.argument as { notifications: Notification[] };
+    await life.run.answer(running?.seq ?? -1, 'notify', { value: takes(notifications.slice(1)) });
+    expect(underWay(life)).toEqual([['preparing']]);
+    await life.until(1);
+    expect(underWay(life)).toEqual([['preparing', 'order.critical_result_reminder']]);
+    const { length } = life.run.commands;
+    await life.until(2);
+    expect(life.run.commands.slice(length)).not.toContain('requestCancelActivity');
+  });
+
   test('that waited before, without room in the batch, ends no attempts either', async () => {
     const life = await placed(new Receiver().answers);
     // Both are in one batch.
