@@ -1,5 +1,10 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
-import { type RefusedNotification, isAlarm, isUrgent, type Notification } from '../../protocol/notifications/delivery.js';
+import {
+  type RefusedNotification,
+  isAlarm,
+  isUrgent,
+  type Notification,
+} from '../../protocol/notifications/delivery.js';
 import { activities } from '../activity-options.js';
 import { askedPause, refusalOf } from './commands.js';
 import { words } from './operators.js';

@@ -192,8 +192,9 @@ describe('an alarm', () => {
     const life = await placed({ notify: silent });
     await alarm(life);
     const [running] = life.run.calls;
-    const { notifications } = running?.call.argument as { notifications: Notification[] };
-    await life.run.answer(running?.seq ?? -1, 'notify', { value: takes(notifications.slice(1)) });
+    if (!running) throw new Error('No attempt is running');
+    const { notifications } = running.call.argument as { notifications: Notification[] };
+    await life.run.answer(running.seq, 'notify', { value: takes(notifications.slice(1)) });
     expect(underWay(life)).toEqual([['preparing']]);
     await life.until(1);
     expect(underWay(life)).toEqual([['preparing', 'order.critical_result_reminder']]);
