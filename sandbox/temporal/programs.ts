@@ -1,12 +1,27 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, type ChildProcessByStdio, type SpawnOptions } from 'node:child_process';
 import { access, constants, stat } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** Runs a program that does not outlive this process. */
-export const watchdog = fileURLToPath(new URL('watchdog.sh', import.meta.url));
+const watchdog = fileURLToPath(new URL('watchdog.sh', import.meta.url));
+
+/** Starts a program that does not outlive this process, however that ends. */
+export function spawnWatched(
+  program: string,
+  args: readonly string[],
+  options: Omit<SpawnOptions, 'stdio'>,
+): ChildProcessByStdio<null, Readable, Readable> {
+  const stdio = ['ignore', 'pipe', 'pipe', 'pipe'] satisfies SpawnOptions['stdio'];
+  const child = spawn(watchdog, [program, ...args], { ...options, stdio });
+  const lifeline = child.stdio[3] as Socket;
+  lifeline.unref();
+  child.once('exit', () => lifeline.destroy());
+  return child as ChildProcessByStdio<null, Readable, Readable>;
+}
 
 export async function isExecutable(path: string): Promise<boolean> {
   try {
@@ -38,10 +53,9 @@ const shownLines = 8;
 
 /** Runs a program to its end; its output is shown only when it fails, and then its last lines. */
 export async function run(program: string, args: readonly string[], options: RunOptions): Promise<void> {
-  const child = spawn(watchdog, [program, ...args], {
+  const child = spawnWatched(program, args, {
     cwd: options.cwd,
     env: options.environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
     killSignal: 'SIGKILL',
     ...(options.signal && { signal: options.signal }),
   });
@@ -132,12 +146,7 @@ const stopWithinMs = 6_000;
  */
 export function startProgram(options: ProgramOptions): Program {
   const { name, program, args, cwd, environment, orderlyEnd, log, advice } = options;
-  const child = spawn(watchdog, [program, ...args], {
-    cwd,
-    ...(environment && { env: environment }),
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawnWatched(program, args, { cwd, ...(environment && { env: environment }), detached: true });
   const tail = lastLines(shownLines);
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # watchdog.sh <program> [arguments]: runs the program in this very process, so its starter can signal it, and
-# kills it when the process that started it has gone, however that ended (SIGKILL included).
+# kills it when the process that started it has gone, however that ended (SIGKILL included). Descriptor 3 is a pipe that
+# the starter holds open until then; without one the watchdog asks every second.
 set -eu
 
 parent=$PPID
@@ -21,6 +22,7 @@ parent_of() {
 (
   # The program may be given a PATH without them.
   PATH=$PATH:/usr/bin:/bin
+  read -r _ <&3 || true
   while :; do
     now=$(parent_of "$self" 2>/dev/null || true)
     case $now in
@@ -34,4 +36,4 @@ parent_of() {
   done
 ) </dev/null >/dev/null 2>&1 &
 
-exec "$@"
+exec "$@" 3<&-

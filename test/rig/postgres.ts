@@ -1,11 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chown, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort, loopback } from '../../sandbox/temporal/ports.js';
-import { lastLines, watchdog } from '../../sandbox/temporal/programs.js';
+import { lastLines, spawnWatched } from '../../sandbox/temporal/programs.js';
 
 export const installCommand = 'apt-get install -y postgresql';
 
@@ -88,7 +88,9 @@ async function run([program = '', ...args]: readonly string[], cwd?: string): Pr
 
 /** Settles when it takes connections, with a function that ends it. */
 async function serve(command: readonly string[], cwd: string): Promise<() => Promise<void>> {
-  const child = spawn(watchdog, command, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+  const [program = '', ...args] = command;
+  const child = spawnWatched(program, args, { cwd });
+  child.stdout.resume();
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const tail = lastLines(5);
   await new Promise<void>((resolve, reject) => {

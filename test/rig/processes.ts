@@ -1,8 +1,8 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { watchdog } from '../../sandbox/temporal/programs.js';
+import { spawnWatched } from '../../sandbox/temporal/programs.js';
 import { patienceMs } from './patience.js';
 
 /** How a process ended: by itself with a code, or by a signal. */
@@ -59,10 +59,9 @@ export async function startProcess(
   args: readonly string[],
   options: ProcessOptions = {},
 ): Promise<StartedProcess> {
-  const child = spawn(watchdog, [command, ...args], {
+  const child = spawnWatched(command, args, {
     cwd: options.cwd ?? projectFolder,
     env: { ...process.env, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
