@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signWebhook } from '../../client/testing.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
 
@@ -12,44 +12,59 @@ import { projectFolder, startProcess } from '../rig/processes.js';
 
 const secret = 'whsec_aW52ZW50ZWQtc2VjcmV0LWZvci10ZXN0cw==';
 
-/** The rest of a backend with this framework. */
-const frameworks: Record<string, (recipe: string) => string> = {
-  Express: (recipe) => `
-    import express from 'express';
-    const app = express();
-    ${recipe}
-    app.use(express.json());
-    const server = app.listen(0, '127.0.0.1');
-    server.once('listening', () => listening(server.address()));`,
-  NestJS: (recipe) => `
-    import 'reflect-metadata';
-    import { Module } from '@nestjs/common';
-    import { NestFactory } from '@nestjs/core';
-    class Backend {}
-    Module({})(Backend);
-    const app = await NestFactory.create(Backend, { logger: false });
-    ${recipe}
-    await app.listen(0, '127.0.0.1');
-    listening(app.getHttpServer().address());`,
-  Fastify: (recipe) => `
-    import { fastify } from 'fastify';
-    const app = fastify();
-    ${recipe}
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    listening(app.server.address());`,
+/** The rest of a backend with this framework: what it imports, and a function's body that mounts `webhooks` by the recipe and gives the server's address. */
+const frameworks: Record<string, { imports: string; mount: (recipe: string) => string }> = {
+  Express: {
+    imports: `
+      import { once } from 'node:events';
+      import express from 'express';`,
+    mount: (recipe) => `
+      const app = express();
+      ${recipe}
+      app.use(express.json());
+      const server = app.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      return server.address();`,
+  },
+  NestJS: {
+    imports: `
+      import 'reflect-metadata';
+      import { Module } from '@nestjs/common';
+      import { NestFactory } from '@nestjs/core';`,
+    mount: (recipe) => `
+      class Backend {}
+      Module({})(Backend);
+      const app = await NestFactory.create(Backend, { logger: false });
+      ${recipe}
+      await app.listen(0, '127.0.0.1');
+      return app.getHttpServer().address();`,
+  },
+  Fastify: {
+    imports: `import { fastify } from 'fastify';`,
+    mount: (recipe) => `
+      const app = fastify();
+      ${recipe}
+      await app.listen({ port: 0, host: '127.0.0.1' });
+      return app.server.address();`,
+  },
   // Next.js calls the route's function with the web's request, as this server does.
-  'Next.js': (recipe) => `
-    import { serve } from '@hono/node-server';
-    const LabOperations = { connect: async () => ({}) };
-    const handlerOf = (_lab: object) => webhooks;
-    ${recipe}
-    serve({ fetch: (request) => POST(request), port: 0, hostname: '127.0.0.1' }, listening);`,
-  Hono: (recipe) => `
-    import { serve } from '@hono/node-server';
-    import { Hono } from 'hono';
-    const app = new Hono();
-    ${recipe}
-    serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, listening);`,
+  'Next.js': {
+    imports: `import { serve } from '@hono/node-server';`,
+    mount: (recipe) => `
+      const LabOperations = { connect: async () => ({}) };
+      const handlerOf = (_lab: object) => webhooks;
+      ${recipe.replace('export const POST', 'const POST')}
+      return new Promise((resolve) => serve({ fetch: (request) => POST(request), port: 0, hostname: '127.0.0.1' }, resolve));`,
+  },
+  Hono: {
+    imports: `
+      import { serve } from '@hono/node-server';
+      import { Hono } from 'hono';`,
+    mount: (recipe) => `
+      const app = new Hono();
+      ${recipe}
+      return new Promise((resolve) => serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, resolve));`,
+  },
 };
 
 let folder = '';
@@ -70,19 +85,31 @@ beforeAll(async () => {
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
   const recipes = await recipesIn('docs/backend.md', 'Mounting the handlers in a framework');
   expect([...recipes.keys()].toSorted()).toEqual(Object.keys(frameworks).toSorted());
-  for (const [framework, program] of Object.entries(frameworks))
-    await writeFile(join(folder, fileOf(framework)), `${handlers}${program(recipes.get(framework) ?? '')}`);
+  for (const [framework, { imports, mount }] of Object.entries(frameworks))
+    await writeFile(join(folder, fileOf(framework)), backend(imports, mount(recipes.get(framework) ?? '')));
   const [metrics = ''] = (await recipesIn('docs/metrics.md', 'The ingress')).values();
   await writeFile(join(folder, 'metrics.ts'), counted(metrics));
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** What a backend has made before it mounts its handlers. A recipe mounts webhooks; notifications are mounted in the same way. */
-const handlers = `
+/** A backend that mounts the handler of webhooks and that of notifications, each at a port of its own. */
+const backend = (imports: string, mount: string) => `
   import type { AddressInfo } from 'node:net';
+  import { Client, Connection } from '@temporalio/client';
   import { createNotificationHandler } from '${projectFolder}/client/notifications/index.js';
-  const webhooks = createNotificationHandler({ secrets: ['${secret}'], on: {}, maxBytes: 200_000, logger: false });
-  const listening = (address: AddressInfo | string | null) => console.log('port ' + (address as AddressInfo).port);
+  import { createWebhookHandler, type WebhookHandler } from '${projectFolder}/client/webhooks/index.js';
+  ${imports}
+  const options = { secrets: ['${secret}'], maxBytes: 200_000, logger: false } as const;
+  type Handler = Pick<WebhookHandler, 'node' | 'fetch'>;
+  const mounted = async (webhooks: Handler): Promise<AddressInfo | string | null> => {
+    ${mount}
+  };
+  const handlers: Handler[] = [
+    createWebhookHandler({ ...options, temporal: new Client({ connection: Connection.lazy() }) }),
+    createNotificationHandler({ ...options, on: {} }),
+  ];
+  const ports = (await Promise.all(handlers.map(mounted))).map((address) => (address as AddressInfo).port);
+  console.log('ports ' + ports.join(' '));
 `;
 
 /** A backend that counts the answers of its handler. */
@@ -115,40 +142,42 @@ test('every recipe compiles with strict types', async () => {
   expect(found).toBe('');
 });
 
-describe.each(Object.keys(frameworks))('behind %s', (framework) => {
-  test('a signed request is taken, and one that was changed, is too large or has no signature is refused with its reason', async () => {
-    const started = await startProcess(process.execPath, ['--import', 'tsx', join(folder, fileOf(framework))]);
-    const [, port = ''] = await started.waitFor(/port (\d+)/);
-    const event = (filler: string) => {
-      const about = { specversion: '1.0', type: 'labops.unknown', source: 'kit-order/invented', subject: 'invented' };
-      return { ...about, id: 'invented/1', time: '2026-03-10T12:00:00.000Z', data: { filler } };
-    };
-    const signed = (filler = '') => signWebhook({ body: event(filler), secret, id: 'invented/1' });
-    expect(await post(port, signed())).toEqual({ status: 204 });
-    const { headers, body } = signed();
-    expect(
-      await post(port, { headers, body: Buffer.from(body.toString().replace('invented', 'tampered')) }),
-    ).toMatchObject({
-      status: 401,
-      refusal: 'signature_mismatch',
+test.each(Object.keys(frameworks))(
+  'behind %s, both handlers take a signed request, and refuse one that was changed, is too large or has no signature with its reason',
+  async (framework) => {
+    const started = await startProcess(process.execPath, ['--import', 'tsx', join(folder, fileOf(framework))], {
+      ready: /ports \d+ \d+/,
     });
-    expect(await post(port, { headers: { 'content-type': 'application/json' }, body })).toMatchObject({
-      status: 401,
-      refusal: 'headers_missing',
-    });
-    expect(await post(port, signed('x'.repeat(150_000)))).toEqual({ status: 204 });
-    expect(await post(port, signed('x'.repeat(250_000)))).toMatchObject({ status: 413 });
-    // Without a length in its headers.
-    expect(await post(port, signed('x'.repeat(250_000)), { 'transfer-encoding': 'chunked' })).toMatchObject({
-      status: 413,
-      refusal: 'body_too_large',
-    });
+    const [, webhooks = '', notifications = ''] = await started.waitFor(/ports (\d+) (\d+)/);
+    const about = { specversion: '1.0', type: 'labops.unknown', source: 'kit-order/invented', subject: 'invented' };
+    const notification = { ...about, id: 'invented-1', time: '2026-03-10T12:00:00.000Z' };
+    for (const [port, event] of [
+      [webhooks, { event_type: 'invented.unknown' }],
+      [notifications, notification],
+    ] as const) {
+      const signed = (filler = '') => signWebhook({ body: { ...event, data: { filler } }, secret, id: 'invented-1' });
+      expect(await post(port, signed())).toEqual({ status: 204 });
+      const { headers, body } = signed();
+      const tampered = Buffer.from(body.toString().replace('unknown', 'changed'));
+      expect(await post(port, { headers, body: tampered })).toEqual({ status: 401, refusal: 'signature_mismatch' });
+      const unsigned = { 'content-type': 'application/json' };
+      expect(await post(port, { headers: unsigned, body })).toEqual({ status: 401, refusal: 'headers_missing' });
+      expect(await post(port, signed('x'.repeat(150_000)))).toEqual({ status: 204 });
+      expect(await post(port, signed('x'.repeat(250_000)))).toMatchObject({ status: 413 });
+      const withoutLength = { 'transfer-encoding': 'chunked' };
+      expect(await post(port, signed('x'.repeat(250_000)), withoutLength)).toEqual({
+        status: 413,
+        refusal: 'body_too_large',
+      });
+    }
     await started.stop();
-  });
-});
+  },
+);
 
 test('prom-client shows what the handler answered, in the words of the ingress', async () => {
-  const started = await startProcess(process.execPath, ['--import', 'tsx', join(folder, 'metrics.ts')]);
+  const started = await startProcess(process.execPath, ['--import', 'tsx', join(folder, 'metrics.ts')], {
+    ready: /port \d+/,
+  });
   const [, port = ''] = await started.waitFor(/port (\d+)/);
   await post(port, { headers: { 'content-type': 'application/json' }, body: Buffer.from('{}') });
   const shown = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
