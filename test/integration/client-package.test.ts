@@ -261,3 +261,33 @@ test('the examples of README, docs/backend.md and docs/messages.md compile with 
   expect((await delivered()).filter((state) => state === 'delivered').length).toBeGreaterThan(6);
   await started.stop();
 });
+
+/** What a backend on an old compiler may import. */
+const allEntries = `
+import { errors, LabOperations } from '@lab-operations/client';
+import { createWebhookHandler } from '@lab-operations/client/webhooks';
+import { createNotificationHandler } from '@lab-operations/client/notifications';
+import { openHealthData } from '@lab-operations/client/health-data';
+import { signWebhook } from '@lab-operations/client/testing';
+export const all = { errors, LabOperations, createWebhookHandler, createNotificationHandler, openHealthData, signWebhook };
+// @ts-expect-error an option that does not exist
+export const lab = LabOperations.connect({ addres: 'temporal:7233' });
+`;
+
+const oldCompilers = {
+  '5.4.5': ['--module', 'commonjs', '--moduleResolution', 'node10'],
+  '5.8.3': ['--module', 'node16'],
+};
+
+test('the declarations compile with TypeScript 5.4 and 5.8, which check the libraries, too', async () => {
+  const nameOf = (version: string) => `typescript-${version}`;
+  const compilers = Object.keys(oldCompilers).map((version) => `${nameOf(version)}@npm:typescript@${version}`);
+  // Node's newest types need TypeScript 5.6.
+  await run('npm', ['install', '--no-save', ...compilers, '@types/node@20.19.0', ...quietly], backend);
+  await writeFile(join(backend, 'entries.ts'), allEntries);
+  const strict = ['--strict', '--target', 'es2022', '--esModuleInterop', '--declaration', '--noEmit'];
+  for (const [version, modules] of Object.entries(oldCompilers)) {
+    const tsc = join(backend, 'node_modules', nameOf(version), 'bin', 'tsc');
+    await run(process.execPath, [tsc, ...strict, ...modules, 'entries.ts'], backend);
+  }
+});
