@@ -105,7 +105,7 @@ export function failureOf(error: errors.ServiceError, refusedAs: RefusedAs, sett
 }
 
 function isCreation(refusedAs: RefusedAs): boolean {
-  return refusedAs === 'OrderRefused' || refusedAs === 'LinkRefused';
+  return ['OrderRefused', 'LinkRefused', 'ReportRefused'].includes(refusedAs);
 }
 
 type Retry = { nonRetryable: true } | { nonRetryable: false; nextRetryDelay?: number };

@@ -112,5 +112,5 @@ async function lostByFailed(temporal: Client, run: WorkflowExecutionInfo, whole:
   const [details] = (cause.details ?? []) as (Partial<Pick<SubmitReportResult, 'lostUploads'>> | undefined)[];
   const { lostUploads = [] } = details ?? {};
   if (lostUploads.length > 0) return lostUploads;
-  return uploadOutcomeOf(cause.type ?? undefined) === 'nothing_created' ? [] : [whole];
+  return uploadOutcomeOf(cause) === 'nothing_created' ? [] : [whole];
 }

@@ -1,5 +1,6 @@
 import type { OfActor } from '../ids.js';
 import { defineUpdate } from '../definitions.js';
+import type { FailureDetails } from '../failure-details.js';
 import type { ReportPolicy, ResolvedReportPolicy } from './policy.js';
 
 /** Who `submitReport` is: its name, input, result and update. The job that it hands over: `messages.ts`. */
@@ -84,8 +85,8 @@ type UploadOutcome =
 /**
  * By the failure's type (activities/failures.ts, activities/report/upload.ts, workflows/report/submit.ts). A body that broke off lacks the last boundary of
  * its form, which is handed to the connection only after the last byte of the file; so whatever is called
- * `ServiceUnreachable`, or an attempt that held itself back as outdated or that no worker started, made nothing. A 4xx made nothing either; 429 is the
- * only one that may be tried again. After a 5xx the service does not know itself. A fault of ours counts as unknown.
+ * `ServiceUnreachable`, or an attempt that held itself back as outdated or that no worker started, made nothing. A 4xx or a redirect made nothing either; of these, a 429, a
+ * redirect and a proxy's 404 are tried again. After a 5xx the service does not know itself. A fault of ours counts as unknown.
  */
 const certain: readonly string[] = [
   'ServiceUnreachable',
@@ -113,8 +114,12 @@ const refused: readonly string[] = [
   'ReportSubmissionExpired',
 ];
 
-/** @param type of the failure that the attempt ended with; undefined if its worker stopped responding */
-export function uploadOutcomeOf(type: string | undefined): UploadOutcome {
-  if (type === 'AnswerUnreadable') return 'created_unreadably';
-  return type !== undefined && [...certain, ...refused].includes(type) ? 'nothing_created' : 'unknown';
+/** @param failure that the attempt ended with; undefined if its worker stopped responding */
+export function uploadOutcomeOf(
+  failure: { type?: string | null | undefined; details?: unknown[] | null | undefined } | undefined,
+): UploadOutcome {
+  const type = failure?.type ?? '';
+  const [details] = (failure?.details ?? []) as (Partial<FailureDetails> | undefined)[];
+  if (type === 'AnswerUnreadable') return (details?.status ?? 0) < 300 ? 'created_unreadably' : 'nothing_created';
+  return [...certain, ...refused].includes(type) ? 'nothing_created' : 'unknown';
 }

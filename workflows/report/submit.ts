@@ -181,11 +181,10 @@ async function upload(submission: Submission): Promise<SubmittedJob> {
     }
     const { failure } = answer;
     submission.failures += 1;
-    const type = failure?.type ?? undefined;
-    const outcome = uploadOutcomeOf(type);
+    const outcome = uploadOutcomeOf(failure);
     if (outcome !== 'nothing_created') {
       const lost = { from, until: iso(Date.now()) };
-      const found = await awaitLostJob(submission, [lost], type ?? 'WorkerLost');
+      const found = await awaitLostJob(submission, [lost], failure?.type ?? 'WorkerLost');
       if (found) return recordJob(submission, found);
     }
     if (outcome === 'created_unreadably' && failure) throw failure;

@@ -80,6 +80,7 @@ const unknown = ['Lab test', 'Lab account', 'LabTest', 'Physician'].map((what) =
 test.each<[RefusedAs, number | undefined, string]>([
   ['OrderRefused', creationSettling, 'AnswerUnreadable'],
   ['LinkRefused', 0, 'AnswerUnreadable'],
+  ['ReportRefused', creationSettling, 'AnswerUnreadable'],
   ['LinkRefused', undefined, 'LinkRefused'],
   ['CancelRefused', undefined, 'CancelRefused'],
 ])('a 404 of a proxy refuses no creation for good, the service’s own does: %s, %s', (refusedAs, settling, type) => {

@@ -8,11 +8,14 @@ test('a report policy gives the answer less time than the whole upload', () => {
   expect(() => resolvePolicy('report', same)).toThrow(expect.objectContaining({ faults }));
 });
 
-test.each([
+test.each<[string, (string | undefined)[], number?]>([
   ['nothing_created', ['ServiceUnreachable', 'TooManyRequests', 'AttemptOutdated', 'UploadNotStarted']],
   ['nothing_created', ['ReportFileUnavailable', 'StateTooNew']],
   ['unknown', ['AnswerLost', 'ServiceUnavailable', 'Error', undefined]],
   ['created_unreadably', ['AnswerUnreadable']],
-])('a failed upload comes to %s by %j', (outcome, types) => {
-  for (const type of types) expect(uploadOutcomeOf(type), type).toBe(outcome);
+  ['created_unreadably', ['AnswerUnreadable'], 200],
+  ['nothing_created', ['AnswerUnreadable'], 302],
+  ['nothing_created', ['AnswerUnreadable'], 404],
+])('a failed upload comes to %s by %j, status %s', (outcome, types, status) => {
+  for (const type of types) expect(uploadOutcomeOf({ type, details: [{ status }] }), type).toBe(outcome);
 });

@@ -142,6 +142,13 @@ describe('a file that the service does not take', () => {
     expect(uploadsOf(await submission.until(4))).toEqual([0, 5400, 10800]);
   });
 
+  test.each([302, 404])('because something in front of it answers with %s is uploaded again', async (status) => {
+    const elsewhere = { failure: { type: 'AnswerUnreadable', isFinal: false, details: { status } } };
+    const submission = await life({ uploadReport: inTurn(elsewhere, { snapshot: started }) });
+    expect((await submission.until(1)).events).toEqual(['0.001h completed']);
+    expect(submission.run.end).toMatchObject({ result: { adopted: false, lostUploads: [] } });
+  });
+
   test('because of the key needs a person at once, and nobody any more once the key is right and it is taken', async () => {
     const submission = await life({ uploadReport: { failure: { type: 'Unauthorized' } } });
     expect(attentionOf(submission)).toEqual(['upload_delayed']);
