@@ -4,7 +4,7 @@ import type { OrderEvent, OrderSnapshot } from '../../service/order/snapshot.js'
 import { isAhead } from '../../protocol/time.js';
 import { deleteUserId, kitOrderId } from '../../protocol/ids.js';
 import type { DeleteUserResult } from '../../protocol/deletion/messages.js';
-import { isCritical, type Standing } from '../../protocol/order/lifecycle.js';
+import { hasCriticalResult, type Standing } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import { labOrderIdKey, labPhaseKey } from '../../protocol/search-attributes.js';
 import { described, endedRunsOf, isUndecodable } from '../workflow-runs.js';
@@ -110,7 +110,7 @@ async function resultOrNothing<Result>(
 function criticalOrdersAfter(passedOn: KitOrderResult['chain'], ofChain: LastRun | undefined): string[] {
   if (ofChain?.ended === 'by_itself') return ofChain.criticalOrders;
   if (ofChain === undefined || ofChain.ended !== undefined) return [];
-  return passedOn.filter(({ interpretation }) => isCritical(interpretation)).map(({ orderId }) => orderId);
+  return passedOn.filter(hasCriticalResult).map(({ orderId }) => orderId);
 }
 
 /**
@@ -135,15 +135,16 @@ export const assumedBackdating = 7 * 24 * 60 * 60_000;
  */
 export function isEndKnown(
   run: LastRun | undefined,
-  { orderId, updatedAt, interpretation }: Pick<OrderSnapshot, 'orderId' | 'updatedAt' | 'interpretation'>,
+  snapshot: Pick<OrderSnapshot, 'orderId' | 'updatedAt' | 'interpretation' | 'flaggedCritical'>,
   last: Pick<OrderEvent, 'id' | 'at'> | undefined,
   from: string,
 ): boolean {
+  const { orderId, updatedAt } = snapshot;
   const [at = from, ...more] = [last?.at, updatedAt].filter((time) => time !== undefined);
   if (run === undefined) {
     // Nothing else heals a critical result whose alarm was lost: its order need not have an event for it.
     const told = more.filter((time) => !isAhead(time, Date.now()));
-    const times = isCritical(interpretation) ? [at, ...told] : [at];
+    const times = hasCriticalResult(snapshot) ? [at, ...told] : [at];
     return times.every((time) => Date.parse(time) <= Date.parse(from) - assumedBackdating);
   }
   switch (run.ended) {
@@ -151,7 +152,7 @@ export function isEndKnown(
     case 'otherwise':
       return false;
     case 'by_itself':
-      if (isCritical(interpretation) && !run.criticalOrders.includes(orderId)) return false;
+      if (hasCriticalResult(snapshot) && !run.criticalOrders.includes(orderId)) return false;
       return last === undefined || run.timeline.some((event) => event.orderId === orderId && event.eventId === last.id);
     case 'unreadable':
       return [at, ...more].every((time) => Date.parse(time) <= run.at.getTime() || isAhead(time, Date.now()));

@@ -8,7 +8,7 @@ import { isAhead } from '../../protocol/time.js';
 import { signalIfRunning, signalOrStart } from '../../protocol/signal-or-start.js';
 import { isAddressable, kitOrderId } from '../../protocol/ids.js';
 import { rootOf } from '../../protocol/order/root-order.js';
-import { isCritical, standingOf } from '../../protocol/order/lifecycle.js';
+import { hasCriticalResult, isCritical, standingOf } from '../../protocol/order/lifecycle.js';
 import { orderChangedSignal } from '../../protocol/order/messages.js';
 import { kitOrderStart } from '../../protocol/order/start.js';
 import { NotFound } from '../../service/errors.js';
@@ -161,7 +161,7 @@ async function flagged(
   const all = await orders.page(unfiltered, 1, { pageSize });
   if (2 * listed > (all.total ?? all.orders.length)) return found;
   return found.map((snapshot) =>
-    isCritical(snapshot.interpretation) ? snapshot : { ...snapshot, interpretation: 'critical' },
+    isCritical(snapshot.interpretation) ? snapshot : { ...snapshot, flaggedCritical: true },
   );
 }
 
@@ -169,8 +169,9 @@ async function flagged(
  * The list's filters are not in the specification: a service that ignores them lists everything. An order without an
  * update time is signalled as well, which does no harm.
  */
-function isWithin({ from, to, critical }: PageToReconcile, { updatedAt, interpretation }: OrderSnapshot): boolean {
-  if (critical) return isCritical(interpretation);
+function isWithin({ from, to, critical }: PageToReconcile, snapshot: OrderSnapshot): boolean {
+  if (critical) return hasCriticalResult(snapshot);
+  const { updatedAt } = snapshot;
   if (updatedAt === undefined) return true;
   const at = Date.parse(updatedAt);
   // A time in the future was written by a clock that is wrong, and says nothing.

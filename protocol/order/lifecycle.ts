@@ -2,7 +2,7 @@ import type { OrderEvent } from '../../service/order/snapshot.js';
 import { omitNullish } from '../../service/json-object.js';
 import type { OrderPhase } from './state.js';
 
-export { boundedEvents, listedOnce, listedWhole } from '../../service/order/snapshot.js';
+export { boundedEvents, hasCriticalResult, listedOnce, listedWhole } from '../../service/order/snapshot.js';
 export { isCritical, isKnownInterpretation, isSameInterpretation } from '../../service/interpretation.js';
 
 /**

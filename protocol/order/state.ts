@@ -140,6 +140,8 @@ export interface ChainLink {
   phase: OrderPhase;
   status: string;
   interpretation?: string;
+  /** The service lists it as critical, whatever its interpretation. */
+  flaggedCritical?: true;
   /** The sample id that it is registered with. */
   sampleId?: string;
   /** The order that this one follows, and the one that follows it. */

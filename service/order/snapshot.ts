@@ -1,3 +1,5 @@
+import { isCritical } from '../interpretation.js';
+
 /**
  * The state of one lab order at one moment, as far as the lifecycle needs it.
  *
@@ -27,6 +29,8 @@ export interface OrderSnapshot {
   transaction?: TransactionSnapshot;
   /** `normal`, `abnormal`, `critical`, `unknown`, or another word as the service wrote it. */
   interpretation?: string;
+  /** The service lists it with `is_critical=true`: somebody must act on the results, whatever the interpretation says. */
+  flaggedCritical?: true;
   /**
    * The service's own expectation, `worst_case_result_by_date`, YYYY-MM-DD: 99 % of results come by then. Absent until the sample is
    * collected; it is computed again and again, and may jump.
@@ -36,6 +40,14 @@ export interface OrderSnapshot {
   activateBy?: string;
   createdAt?: string;
   updatedAt?: string;
+}
+
+/** True if the service says so of the results, by its flag or in a word. */
+export function hasCriticalResult({
+  flaggedCritical,
+  interpretation,
+}: Pick<OrderSnapshot, 'flaggedCritical' | 'interpretation'>): boolean {
+  return flaggedCritical === true || isCritical(interpretation);
 }
 
 export interface OrderEvent {

@@ -130,14 +130,14 @@ export function shownCriticalResult({ criticalResults }: Chain): CriticalResult 
 
 /** The service's field may lag behind its own event, so a word other than `critical` takes nothing back. */
 function alarmIfInterpretedCritical(chain: Chain, { orderId, latest, wasCritical }: OrderRecord, now: number): void {
-  const { interpretation } = latest;
+  const { interpretation, flaggedCritical } = latest;
   const known = findCriticalResult(chain, orderId);
   if (interpretation !== undefined && isCritical(interpretation)) {
     const before = known?.orderSaid;
     const isChange = before !== undefined && !isSameInterpretation(before, interpretation);
     alarmIfNews(chain, { ...newsOf(chain, orderId), interpretation, isChange }, now);
-  } else if (wasCritical && !known) {
-    // A webhook that was overtaken by a later one still says that somebody must look.
+  } else if (flaggedCritical || (wasCritical && !known)) {
+    // Whatever its word, and though a later webhook has overtaken what said so: somebody must look.
     alarmIfNews(chain, { ...newsOf(chain, orderId), interpretation: 'critical' }, now);
   }
   const result = findCriticalResult(chain, orderId);

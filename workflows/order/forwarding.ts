@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import { canonicalJson } from '../../protocol/canonical-json.js';
 import { kitOrderId } from '../../protocol/ids.js';
-import { isCritical } from '../../protocol/order/lifecycle.js';
+import { hasCriticalResult } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import { forwardedPhase, labPhaseKey, labReferenceKey, ofAttention } from '../../protocol/search-attributes.js';
 import type { CriticalResultReport } from '../../service/order/critical-result.js';
@@ -69,7 +69,7 @@ async function passOnNews(run: KitOrderRun, rootOrderId: string, before: Orders 
     // A critical snapshot may have been overtaken: then the one that is passed on does not show it.
     const isPassedOn = (orderId: string) => before.some((order) => order.orderId === orderId && order.wasCritical);
     const overtaken = news.filter(
-      ({ orderId, latest, wasCritical }) => wasCritical && !isCritical(latest.interpretation) && !isPassedOn(orderId),
+      ({ orderId, latest, wasCritical }) => wasCritical && !hasCriticalResult(latest) && !isPassedOn(orderId),
     );
     const alarms = overtaken.map(({ orderId }) => ({ orderId, interpretation: 'critical' }));
     // Each once: the chain's workflow raises the alarm, and keeps it.

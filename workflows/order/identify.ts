@@ -28,6 +28,7 @@ import { askAbout, endPostponement, recordAbsence } from './reading.js';
 import { showUnidentified } from './view.js';
 import type { KitOrderRun } from './run.js';
 import { carriedOn } from '../entity/versions.js';
+import { omitNullish } from '../../protocol/json-object.js';
 
 /**
  * How old an order may be while its hand-over is still expected. A placing hands over at once when its creation is
@@ -168,7 +169,7 @@ function resume(chain: Chain, previous: KitOrderResult): void {
   if (labTestId !== undefined) chain.labTestId ??= labTestId;
   if (labAccountId !== undefined) chain.labAccountId ??= labAccountId;
   const before: Chain = { ...chain, orders: [] };
-  for (const { orderId, status, interpretation } of previous.chain) {
+  for (const { orderId, status, interpretation, flaggedCritical } of previous.chain) {
     const events = previous.timeline.flatMap(({ orderId: of, eventId, at, status, detail }) =>
       of === orderId && eventId !== undefined
         ? [{ id: eventId, at, status, ...(detail !== undefined && { detail }) }]
@@ -176,7 +177,7 @@ function resume(chain: Chain, previous: KitOrderResult): void {
     );
     // An end may have been in the order's own status alone; the status of an order that goes on is in its events.
     const own = isEnd(status) ? { status } : {};
-    learn(before, { orderId, events, ...own, ...(interpretation !== undefined && { interpretation }) });
+    learn(before, { orderId, events, ...own, ...omitNullish({ interpretation, flaggedCritical }) });
   }
   for (const order of ordersOf(before)) markAnnounced(before, order);
   for (const { latest } of before.orders) learn(chain, latest);

@@ -1,7 +1,7 @@
 import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
 import { isObject, omitNullish } from '../../protocol/json-object.js';
 import { canonicalId, isAddressable } from '../../protocol/ids.js';
-import { boundedEvents, isCritical, isEnd, listedOnce, listedWhole } from '../../protocol/order/lifecycle.js';
+import { boundedEvents, hasCriticalResult, isEnd, listedOnce, listedWhole } from '../../protocol/order/lifecycle.js';
 import type { CriticalResultReported } from '../../protocol/order/messages.js';
 import type { OrderEvent, OrderSnapshot, TransactionOrder, TransactionSnapshot } from '../../service/order/snapshot.js';
 import { readDate, readTime, textsOf, timesOf } from '../entity/fields.js';
@@ -21,7 +21,7 @@ export interface OrderRecord {
   latest: OrderSnapshot;
   /** Any snapshot had the date that the order is scheduled for. */
   wasScheduled?: true;
-  /** Any snapshot had a critical interpretation, whichever came first. */
+  /** Any snapshot said that its results are critical, whichever came first. */
   wasCritical?: true;
 }
 
@@ -50,10 +50,10 @@ export function observe(orders: Orders, snapshot: OrderSnapshot): Orders {
   return after === before ? orders : orders.map((order) => (order === before ? after : order)).toSorted(byCreation);
 }
 
-function everSaid({ activateBy, interpretation }: OrderSnapshot): Pick<OrderRecord, 'wasScheduled' | 'wasCritical'> {
+function everSaid(snapshot: OrderSnapshot): Pick<OrderRecord, 'wasScheduled' | 'wasCritical'> {
   return {
-    ...(activateBy !== undefined && { wasScheduled: true }),
-    ...(isCritical(interpretation) && { wasCritical: true }),
+    ...(snapshot.activateBy !== undefined && { wasScheduled: true }),
+    ...(hasCriticalResult(snapshot) && { wasCritical: true }),
   };
 }
 
@@ -97,7 +97,7 @@ function compareSnapshots(a: OrderSnapshot, b: OrderSnapshot): number {
     highestEventId(a) - highestEventId(b) ||
     compareText(a.updatedAt ?? '', b.updatedAt ?? '') ||
     // If nothing shows which is later, an alarm must not get lost: it may change nothing else of its order.
-    Number(isCritical(a.interpretation)) - Number(isCritical(b.interpretation)) ||
+    Number(hasCriticalResult(a)) - Number(hasCriticalResult(b)) ||
     // An end must not get lost either.
     Number(isEnd(a.status ?? '')) - Number(isEnd(b.status ?? '')) ||
     // Neither must the date that an order is scheduled for: one report may leave it out.
@@ -136,6 +136,7 @@ export function readSnapshot(value: unknown): OrderSnapshot | undefined {
     ...timesOf(value, ['createdAt', 'updatedAt']),
     orderId: canonicalId(value['orderId']),
     events,
+    ...(value['flaggedCritical'] === true && { flaggedCritical: true as const }),
     ...omitNullish({ resultsBy, activateBy, transaction, shipment }),
   };
 }

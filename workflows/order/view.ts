@@ -97,6 +97,7 @@ export function resultOf(chain: Chain): KitOrderResult {
 function linksOf(chain: Chain): ChainLink[] {
   const orders = ordersOf(chain);
   return orders.map((order) => {
+    const { interpretation, flaggedCritical } = order.latest;
     const sampleId = registeredAs(chain, order.orderId);
     const replaces = predecessorOf(chain, orders, order);
     const replacedBy = orders.find((other) => predecessorOf(chain, orders, other) === order.orderId)?.orderId;
@@ -105,7 +106,7 @@ function linksOf(chain: Chain): ChainLink[] {
       origin: originOf(chain, order),
       phase: order.standing.phase,
       status: statusOf(order),
-      ...omitNullish({ interpretation: order.latest.interpretation, sampleId, replaces, replacedBy }),
+      ...omitNullish({ interpretation, flaggedCritical, sampleId, replaces, replacedBy }),
     };
   });
 }

@@ -51,8 +51,8 @@ function acknowledged(chain: Chain, now = start): Chain {
 const written = (day: number) => ({ updatedAt: daysAfterStart(day) });
 
 /**
- * Plays `final 9, acknowledged, shows normal 10`: reports by their status, and what the order with its results is shown to say, with
- * the day on which it was written, if it says so.
+ * Plays `final 9, acknowledged, shows normal 10, flags normal 10`: reports by their status, and what the order with its results is shown to
+ * say, flagged as critical or not, with the day on which it was written, if it says so.
  */
 function play(chain: Chain, story: string): Chain {
   for (const step of story.split(', ')) {
@@ -60,6 +60,8 @@ function play(chain: Chain, story: string): Chain {
     const at: { updatedAt?: string } = day === undefined ? {} : written(Number(day));
     if (what === 'acknowledged') acknowledged(chain, Date.parse(at.updatedAt ?? daysAfterStart(0)));
     else if (what === 'corrected') shown(chain, kitOf('order-1', [...happyPath, what], { interpretation: 'critical' }));
+    else if (what.startsWith('flags'))
+      shown(chain, { ...completed, interpretation: what.replace('flags ', ''), flaggedCritical: true, ...at });
     else if (!what.startsWith('shows')) reported(chain, { status: what, ...at });
     else shown(chain, { ...completed, interpretation: what.replace('shows ', ''), ...at });
   }
@@ -164,6 +166,14 @@ describe('a critical result', () => {
     ],
     ['called so in the same word', 'shows Critical Low 9, acknowledged, shows critical low 10', 'final', 'closed'],
     ['called so in another word', 'shows Critical Low 9, acknowledged, shows PANIC high 11', 'final final.2', 'open'],
+    [
+      'flagged still',
+      'shows normal 9, flags normal 9, shows normal 9, acknowledged, shows normal 10, flags normal 10',
+      'final',
+      'closed',
+    ],
+    ['flagged, after a report', 'final 9, acknowledged, flags normal 10', 'final', 'closed'],
+    ['flagged, then called so', 'flags normal 9, acknowledged, shows critical 10', 'final final.2', 'open'],
     ['older, but one had no time', 'shows critical, final, acknowledged, final -9', 'final final.2', 'open'],
     ['called normal later, but not acknowledged', 'shows critical 9, shows normal 10', 'final', 'open'],
     ...['partial', 'amended'].flatMap((other): [string, string, string, 'open' | 'closed'][] => [
@@ -190,6 +200,7 @@ describe('a critical result', () => {
 
   test('is another one if it is final, though the partial one was acknowledged', () => {
     expect(alarms(play(known(atLab), 'partial, acknowledged, final'))).toEqual(['partial', 'final']);
+    expect(alarms(play(known(atLab), 'partial, acknowledged, flags normal'))).toEqual(['partial', 'final']);
     const older = play(known(atLab), 'partial 1, shows critical, acknowledged 5, partial 2');
     expect([alarms(older), questions(older)]).toEqual([['partial', 'final'], []]);
   });

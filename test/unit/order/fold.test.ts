@@ -4,7 +4,7 @@ import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { canonicalJson, compareText } from '../../../protocol/canonical-json.js';
 import { observe, type Orders } from '../../../workflows/order/snapshots.js';
 import { daysAfterStart, eventsOf, kitOf, statusOf, topOf } from './histories.js';
-import { anyOrderOf, deliveriesOf, forAll, reportsOfChain } from './reports.js';
+import { anyOrderOf, deliveriesOf, forAll, reportsOfChain, saysCritical } from './reports.js';
 
 const fold = (snapshots: readonly OrderSnapshot[]): Orders => snapshots.reduce(observe, []);
 /** An alarm that only a lost report named cannot be restored. */
@@ -36,7 +36,7 @@ describe('any order, repetition and loss of reports', () => {
         expect(orders).toEqual(fold(reports));
         for (const { orderId, wasCritical = false } of orders) {
           const own = reports.filter((report) => report.orderId === orderId);
-          expect(wasCritical).toBe(own.some(({ interpretation }) => interpretation === 'critical'));
+          expect(wasCritical).toBe(own.some(saysCritical));
         }
       }),
     );

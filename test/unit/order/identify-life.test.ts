@@ -443,6 +443,13 @@ describe('an order of another chain', () => {
     expect(order.passedOn.slice(2)).toMatchObject([{ snapshot: {} }]);
   });
 
+  test('passes a flag on with its order, and reports nothing beside it', async () => {
+    const flagged = { interpretation: 'normal', flaggedCritical: true } as const;
+    const order = await begun(shownAt(ended, flagged), { readChain: elsewhere({ snapshots: [] }) });
+    expect(order.passedOn).toMatchObject([{ snapshot: flagged }]);
+    expect(order.result).toMatchObject({ chain: [flagged] });
+  });
+
   test('ends only when its alarm has been passed on', async () => {
     const answers = { readChain: elsewhere({ snapshots: [] }), forwardCriticalResult: silent };
     const order = await begun(shownAt(ended), { ...answers, signal: alarm });

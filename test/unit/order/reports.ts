@@ -22,6 +22,7 @@ const events: fc.Arbitrary<OrderEvent[]> = fc
 const fields = fc.record(
   {
     updatedAt: fc.integer({ min: 0, max: 3 }).map(daysAfterStart),
+    flaggedCritical: fc.constant(true as const),
     interpretation: fc.constantFrom('normal', 'abnormal', 'critical', 'invented'),
     shipment: fc.constantFrom({ outboundCourier: 'usps' }, { outboundCourier: 'usps', inboundCourier: 'ups' }),
     sampleId: fc.constantFrom('SAMPLE-1', 'SAMPLE-2'),
@@ -72,6 +73,10 @@ export function anyOrderOf<T>(items: readonly T[]): fc.Arbitrary<T[]> {
   return fc.shuffledSubarray([...items], { minLength: items.length });
 }
 
+export function saysCritical({ flaggedCritical, interpretation }: OrderSnapshot): boolean {
+  return flaggedCritical === true || interpretation === 'critical';
+}
+
 /** What may arrive of these reports: some lost, some repeated, in any order, and of each order the greatest one. */
 export function deliveriesOf(reports: readonly OrderSnapshot[]): fc.Arbitrary<OrderSnapshot[]> {
   const orderIds = new Set(reports.map(({ orderId }) => orderId));
@@ -91,7 +96,7 @@ function byGreatness(a: OrderSnapshot, b: OrderSnapshot): number {
   return (
     (a.events.at(-1)?.id ?? 0) - (b.events.at(-1)?.id ?? 0) ||
     compareText(a.updatedAt ?? '', b.updatedAt ?? '') ||
-    Number(a.interpretation === 'critical') - Number(b.interpretation === 'critical') ||
+    Number(saysCritical(a)) - Number(saysCritical(b)) ||
     Object.keys(a).length - Object.keys(b).length ||
     compareText(canonicalJson(a), canonicalJson(b))
   );

@@ -2,6 +2,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
+import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { reconcileActivities, type PageReconciled } from '../../../activities/reconcile/reconcile.js';
 
 const range = { from: '2026-03-10T11:00:00.000Z', to: '2026-03-10T12:00:00.000Z' };
@@ -123,7 +124,8 @@ test.each([{ interpretation: 'normal' }, { interpretation: null }, {}])(
       calls: ['describe', 'signal', 'start'],
       counts: { critical: 1 },
     });
-    expect(signalled).toMatchObject({ interpretation: 'critical' });
+    expect(signalled).toMatchObject({ orderId: 'order-1', flaggedCritical: true });
+    expect((signalled as OrderSnapshot).interpretation).toBe(word.interpretation ?? undefined);
   },
 );
 
