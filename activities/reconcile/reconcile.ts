@@ -68,7 +68,10 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
         const found = orders.map((order) => snapshotOf(order, service.installation));
         const snapshots =
           range.critical === 'is_critical'
-            ? await flagged(found, service.orders, range, total ?? (number === 1 ? found.length : Infinity))
+            ? await flagged(found, total ?? (number === 1 ? found.length : Infinity), () => {
+                heartbeat();
+                return service.orders.page({ ...filterOf(range), isCritical: false }, number, { pageSize });
+              })
             : found;
         const inside = snapshots.filter((snapshot) => isWithin(range, snapshot));
         for (const snapshot of inside) {
@@ -148,18 +151,18 @@ function filterOf({ from, to, critical }: PageToReconcile): OrderFilter {
 
 /**
  * The service's flag is the alarm, whatever the word: a critical result may be called `normal` (docs/internals/lab-service.md). A service
- * that ignores the filter lists everything, so the flag counts only if it lists at most half of what there is.
+ * that ignores the filter lists the same orders as not critical. One that takes `false` for no filter lists others, too: the flag counts
+ * if it lists at most half of them.
  */
 async function flagged(
   found: OrderSnapshot[],
-  orders: ActivityDependencies['service']['orders'],
-  range: PageToReconcile,
   listed: number,
+  readNotCritical: () => Promise<OrderPage>,
 ): Promise<OrderSnapshot[]> {
   if (found.every(({ interpretation }) => isCritical(interpretation))) return found;
-  const { isCritical: _, ...unfiltered } = filterOf(range);
-  const all = await orders.page(unfiltered, 1, { pageSize });
-  if (2 * listed > (all.total ?? all.orders.length)) return found;
+  const { orders = [], total = orders.length } = (await readNotCritical().catch(undefinedIfMissing)) ?? {};
+  const areSame = orders.some(({ id }) => found.some(({ orderId }) => orderId === id));
+  if (areSame && 2 * listed > total) return found;
   return found.map((snapshot) =>
     isCritical(snapshot.interpretation) ? snapshot : { ...snapshot, flaggedCritical: true },
   );

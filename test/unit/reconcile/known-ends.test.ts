@@ -2,6 +2,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../activities/dependencies.js';
+import { NotFound } from '../../../service/errors.js';
 import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { reconcileActivities, type PageReconciled } from '../../../activities/reconcile/reconcile.js';
 
@@ -10,14 +11,14 @@ const event = { id: 7, created_at: '2026-03-09T12:00:00.000Z', status: 'complete
 const order = { id: 'order-1', interpretation: 'critical', status: 'completed', events: [event] };
 
 let listed: object;
-/** How many orders there are without the filter by flag. */
-let unflagged: number;
+/** The orders that are listed as not critical; a 404 without. */
+let notCritical: object[] | undefined;
 let calls: string[];
 let signalled: object | undefined;
 let results: Record<string, object>;
 beforeEach(() => {
   listed = order;
-  unflagged = 1;
+  notCritical = [];
   const timeline = [{ orderId: 'order-1', eventId: 7, at: event.created_at, status: event.status }];
   results = { 'kit-order/order-1': { outcome: 'completed', timeline, criticalResults: [{ orderId: 'order-1' }] } };
   calls = [];
@@ -59,9 +60,11 @@ function startWorker() {
     calls.push('start');
   };
   const client = { options: { namespace: 'default' }, workflowService, list, getHandle: workflow, signalWithStart };
-  const page = async ({ isCritical }: { isCritical?: true }) => ({
-    ...{ orders: [listed], unreadable: 0, size: 50, total: isCritical ? 1 : unflagged },
-  });
+  const page = async ({ isCritical }: { isCritical?: boolean }) => {
+    const orders = isCritical === false ? notCritical : [listed];
+    if (!orders) throw new NotFound({ method: 'GET', path: '/v3/orders', status: 404 }, { fields: [] });
+    return { orders, unreadable: 0, size: 50, total: orders.length };
+  };
   const dependencies = { service: { orders: { page } }, temporal: { workflow: client }, taskQueue: 'invented-queue' };
   const activities = reconcileActivities(dependencies as unknown as ActivityDependencies);
   return async (critical: 'interpretation' | 'is_critical' | undefined, to = range.to) => {
@@ -110,16 +113,14 @@ test('an order that was forwarded to a chain is asked about at every pass: the w
 });
 
 test.each([{ interpretation: 'normal' }, { interpretation: null }, {}])(
-  'an order that the service flags is critical, whatever its word: %j; unless its list is as long without the filter',
+  'an order that the service flags is critical, whatever its word: %j; unless it is listed as not critical, too',
   async (word) => {
     listed = { ...order, interpretation: undefined, ...word };
     results = {};
     const pass = startWorker();
-    expect(await pass('is_critical')).toEqual({
-      calls: [],
-      counts: expect.objectContaining({ critical: 0 }) as object,
-    });
-    unflagged = 2;
+    notCritical = [listed];
+    expect(await pass('is_critical')).toMatchObject({ calls: [], counts: { critical: 0 } });
+    notCritical = [];
     expect(await pass('is_critical')).toMatchObject({
       calls: ['describe', 'signal', 'start'],
       counts: { critical: 1 },
@@ -128,6 +129,15 @@ test.each([{ interpretation: 'normal' }, { interpretation: null }, {}])(
     expect((signalled as OrderSnapshot).interpretation).toBe(word.interpretation ?? undefined);
   },
 );
+
+test.each([
+  ['has fewer pages of others', () => undefined],
+  ['lists twice as many if they need not be critical', () => [listed, { ...order, id: 'order-2' }]],
+])('an order that the service flags is critical if the service %s', async (_what, others) => {
+  listed = { ...order, interpretation: 'normal' };
+  notCritical = others();
+  expect(await startWorker()('is_critical')).toMatchObject({ counts: { critical: 1 } });
+});
 
 test('a range of updated orders is asked about in full, whatever a pass knew of critical ones', async () => {
   const pass = startWorker();
