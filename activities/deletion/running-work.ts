@@ -5,6 +5,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
 } from '@temporalio/client';
+import type { TypedSearchAttributes } from '@temporalio/common';
 import * as appointments from '../../protocol/appointment/messages.js';
 import {
   canonicalId,
@@ -24,7 +25,7 @@ import * as reports from '../../protocol/report/messages.js';
 import * as submissions from '../../protocol/report/submission-messages.js';
 import { forwardedPhase, labAttentionKey, labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { ActivityDependencies } from '../dependencies.js';
-import { endedRunsOf, listed, readable } from '../workflow-runs.js';
+import { described, endedRunsOf, listed, readable } from '../workflow-runs.js';
 import { hasEndpoint } from '../notifications/notifications.js';
 
 /**
@@ -62,8 +63,7 @@ export function runningWorkActivities({ temporal, target }: Pick<ActivityDepende
       const runs = await listed(temporal, query);
       const work = runs.filter(({ type, typedSearchAttributes }) => {
         const phase = typedSearchAttributes.get(labPhaseKey) ?? '';
-        const isAlarmed = typedSearchAttributes.get(labAttentionKey)?.includes('critical_result') === true;
-        return isAlarmed || !(Object.hasOwn(endedIn, type) && endedIn[type]?.includes(phase));
+        return isAlarmed(typedSearchAttributes) || !(Object.hasOwn(endedIn, type) && endedIn[type]?.includes(phase));
       });
       return { work: work.map(({ workflowId, type }) => ({ workflowId, name: type })), notifies };
     },
@@ -83,13 +83,24 @@ export function runningWorkActivities({ temporal, target }: Pick<ActivityDepende
       return {};
     },
 
-    /** Sends a workflow its own cancel command, for the actor of the deletion. Work that has ended in the meantime needs none. */
+    /**
+     * Sends a workflow its own cancel command, for the actor of the deletion. Work that has ended in the meantime needs none; but somebody must
+     * still acknowledge an order's critical result.
+     */
     async cancelWork({ workflowId, name, ...actor }: deletions.RunningWork & OfActor): Promise<deletions.WorkFate> {
       const update = Object.hasOwn(cancelledBy, name) ? cancelledBy[name] : undefined;
       if (update === undefined) return { fate: 'not_cancelled', reason: 'NoCancelCommand' };
-      return cancelBy(temporal, { workflowId, name }, update, actor);
+      const met = await cancelBy(temporal, { workflowId, name }, update, actor);
+      const order = name === orders.kitOrderName ? await described(temporal, workflowId) : undefined;
+      if (met.fate === 'not_cancelled' || order?.status.name !== 'RUNNING' || !isAlarmed(order.typedSearchAttributes))
+        return met;
+      return { fate: met.fate === 'ended' ? 'not_cancelled' : met.fate, reason: 'CriticalResultOpen' };
     },
   };
+}
+
+function isAlarmed(attributes: TypedSearchAttributes): boolean {
+  return attributes.get(labAttentionKey)?.includes('critical_result') === true;
 }
 
 async function cancelBy(

@@ -76,14 +76,14 @@ export interface WorkFate {
     | 'left'
     /**
      * With the reason `NoLongerFollowed`: the service cannot cancel it, so a later webhook makes the worker follow it
-     * again.
+     * again. With `CriticalResultOpen`: the order still has a critical result to be acknowledged.
      */
     | 'cancelled'
     /** It ended by itself before it was cancelled. */
     | 'ended'
     /**
-     * It could not be cancelled: `reason` is the failure's type, or `OrderGoesOn` for an order whose current kit was cancelled, while an
-     * earlier one moves again.
+     * It could not be cancelled: `reason` is the failure's type, `OrderGoesOn` for an order whose current kit was cancelled, while an
+     * earlier one moves again, or `CriticalResultOpen` for one that has ended, but has a critical result to be acknowledged.
      */
     | 'not_cancelled';
   reason?: string;

@@ -24,6 +24,7 @@ function temporalWith(runs: object[], answers: Record<string, () => unknown> = {
       return answers[workflowId]?.();
     },
     query: async () => answers[workflowId]?.(),
+    describe: async () => runs.find((each) => 'workflowId' in each && each.workflowId === workflowId) ?? gone(),
     result: async () => answers[`result of ${workflowId}`]?.(),
   });
   const list = ({ query }: { query: string }) => {
@@ -90,6 +91,36 @@ test.each<[string, string, () => unknown, object, string[]]>([
   expect(sent.slice(0, 1)).toEqual(name === 'deleteUser' ? [] : ['work cancel by agent-4']);
   expect(sent.slice(1)).toEqual(then);
 });
+
+test.each([
+  ['has ended', fails('OrderEnded'), { fate: 'not_cancelled', reason: 'CriticalResultOpen' }, { fate: 'ended' }],
+  [
+    'is cancelled',
+    () => ({ outcome: 'cancelled' }),
+    { fate: 'cancelled', reason: 'CriticalResultOpen' },
+    { fate: 'cancelled' },
+  ],
+  [
+    'goes on',
+    goesOn,
+    { fate: 'not_cancelled', reason: 'OrderGoesOn' },
+    { fate: 'not_cancelled', reason: 'OrderGoesOn' },
+  ],
+])(
+  'an order that %s is reported with its critical result until that is acknowledged',
+  async (_what, answer, open, acknowledged) => {
+    const alarmed = run('kitOrder', 'work', 'completed', ['critical_result']);
+    const fateIn = (runs: object[]) =>
+      runningWorkActivities({ temporal: temporalWith(runs, { work: answer }).temporal, target: 'off' }).cancelWork({
+        workflowId: 'work',
+        name: 'kitOrder',
+      });
+    expect(await fateIn([alarmed])).toEqual(open);
+    for (const over of [run('kitOrder', 'work', 'completed'), { ...alarmed, status: { name: 'COMPLETED' } }]) {
+      expect(await fateIn([over])).toEqual(acknowledged);
+    }
+  },
+);
 
 test('a user’s work has the ids of orders, transactions, jobs and appointments; work that never answers is left out in the end', async () => {
   const typedSearchAttributes = attributes([
