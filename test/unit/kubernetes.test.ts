@@ -346,9 +346,12 @@ describe('the chart', async () => {
     );
 
   test.runIf(hasHelm)('names everything that is missing at once', async () => {
-    const blanks = ['image.repository', 'settings.LABOPS_INSTALLATION', 'worker.settings.SERVICE_BASE_URL'];
-    const text = await refusal('--set', [...blanks, 'worker.settings.NOTIFY_URL'].map((path) => `${path}=`).join(','));
-    for (const path of [...blanks, 'worker.settings.NOTIFY_URL']) expect(text).toContain(`- ${path} is missing: `);
+    const paths = [
+      ...['image.repository', 'settings.LABOPS_INSTALLATION', 'worker.settings.SERVICE_BASE_URL'],
+      ...['worker.settings.NOTIFY_URL', 'codecServer.settings.CODEC_ALLOWED_ORIGINS'],
+    ];
+    const text = await refusal('--set', paths.map((path) => `${path}=`).join(','));
+    for (const path of paths) expect(text).toContain(`- ${path} is missing: `);
   });
 
   test.runIf(hasHelm).each([

@@ -54,6 +54,9 @@ labels:
 {{- if and $worker.NOTIFY_URL (not .Values.notifications.enabled) }}
 {{- $faults = append $faults "worker.settings.NOTIFY_URL is set, but notifications.enabled is false: remove one of them" }}
 {{- end }}
+{{- if and .Values.codecServer.enabled (not .Values.codecServer.settings.CODEC_ALLOWED_ORIGINS) }}
+{{- $faults = append $faults "codecServer.settings.CODEC_ALLOWED_ORIGINS is missing: set the Web UI's address without a path, or codecServer.enabled=false" }}
+{{- end }}
 {{- if and .Values.audit.enabled (not .Values.healthData.enabled) }}
 {{- $faults = append $faults "audit.enabled needs the database: set healthData.enabled=true" }}
 {{- end }}
