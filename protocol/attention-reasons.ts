@@ -79,7 +79,7 @@ export const orderAttention: Texts<AttentionReason> = {
   },
   unknown_interpretation: {
     raised: 'the service describes the results in a word that is not known here: it may be an alarm',
-    answer: 'read the results; then `resolveProblem` with `wait`, while the order runs',
+    answer: 'read the results; then, if the order still runs, `resolveProblem` with `wait`',
     cleared: 'the answer, or a word that is known',
   },
   late_arrival: {

@@ -34,7 +34,7 @@ export class PlacingOperations {
   }
 
   /**
-   * Stops placing. It needs no worker, and every worker knows it within 15 seconds; what was sent before is not called back. If placing is
+   * Stops placing. It needs no worker, and every worker knows within a minute; what was sent before is not called back. If placing is
    * stopped already, the first stop and its reason stay: they are the answer. Deadline: 30 seconds.
    *
    * @param input `reason`: for everybody who asks why nothing is ordered, at most 500 characters; nothing personal

@@ -12,7 +12,7 @@ export class OrderNotFound extends notFound(
   'Check the reference or the id: a command that takes an order id takes no reference.',
 ) {}
 
-/** The reference was already used for another order. */
+/** The reference was already used for another order, or for one with other details, such as another address. */
 export class ReferenceConflict extends refused('ReferenceConflict', 'Use a reference that is still free.') {}
 
 /** The order cannot be adopted for this reference: it has another one, or another installation placed it; the message says which. */

@@ -9,8 +9,8 @@ export function staffRoutes(app: FastifyInstance, lab: LabOperations): void {
   app.get('/staff', async (request, reply) => {
     requireStaff(request);
     const orders: Part[][] = [];
-    for await (const { orderIds, phase, attention } of lab.orders.list({ attention: true })) {
-      orders.push([orderIds.at(-1) ?? 'being placed', words(phase ?? ''), attention.map(words).join(', ')]);
+    for await (const { rootOrderId, phase, attention } of lab.orders.list({ attention: true })) {
+      orders.push([rootOrderId ?? 'being placed', words(phase ?? ''), attention.map(words).join(', ')]);
     }
     const appointments: Part[][] = [];
     for await (const { orderId, phase, attention } of lab.appointments.list({ attention: true })) {

@@ -107,8 +107,8 @@ export const settings = {
   TASK_QUEUE: word(/^\S(.{0,198}\S)?$/, 'is not a name of at most 200 characters')
     .default(defaultTaskQueue)
     .meta({
-      description: 'use the same task queue for the worker, the ingress and the product',
-      more: "The client's default is the same.",
+      description: 'use the same task queue for worker and ingress',
+      more: 'A client and a mounted webhook handler take it as `taskQueue`, with the same default.',
     }),
   LABOPS_INSTALLATION: installationName.default(defaultInstallation[0]).meta({
     description:
