@@ -227,6 +227,7 @@ type ForLaterRuns = (typeof forLaterRuns)[number];
 const forLaterRuns = [
   'version',
   'policy',
+  'handedOver',
   'announced',
   'raised',
   'replacements',

@@ -160,10 +160,8 @@ function isHandOverExpected(chain: Chain): boolean {
 /** Goes on where the last run of this root ended: with its policy and replacements, and without announcing anything again. */
 function resume(chain: Chain, previous: KitOrderResult): void {
   if (!chain.handedOver) setPolicy(chain, previous.policy);
-  if (previous.reference !== undefined) {
-    chain.reference = previous.reference;
-    chain.handedOver = true;
-  }
+  chain.handedOver ||= previous.handedOver;
+  if (previous.reference !== undefined) chain.reference = previous.reference;
   if (previous.madeElsewhere === true) chain.madeElsewhere = true;
   const { labTestId, labAccountId } = previous;
   if (labTestId !== undefined) chain.labTestId ??= labTestId;

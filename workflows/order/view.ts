@@ -81,14 +81,14 @@ export function stateOf(chain: Chain): OrderState {
 }
 
 export function resultOf(chain: Chain): KitOrderResult {
-  const { policy, replacements, resolutions: answers, attention, raised, criticalResults } = chain;
+  const { policy, handedOver, replacements, resolutions: answers, attention, raised, criticalResults } = chain;
   const { labTestId, labAccountId, madeElsewhere } = chain;
   const reminded = chain.handledDeadlines.filter(isKeyOfReminder);
   const outcome = outcomeOf(chain) ?? 'unresolved';
   return {
     version: firstVersion,
     ...stateOf(chain),
-    ...{ outcome, policy, replacements, answers, attention, raised, criticalResults },
+    ...{ outcome, policy, handedOver, replacements, answers, attention, raised, criticalResults },
     ...omitNullish({ labTestId, labAccountId, madeElsewhere }),
     ...(reminded.length > 0 && { reminded }),
   };

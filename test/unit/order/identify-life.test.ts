@@ -263,11 +263,22 @@ describe('an order that had ended', () => {
     const handedOver = await again(await givenUp({ onLost: 'replace' }), shownAt(lost), answers);
     expect(handedOver.calls).toContain('0h replaceKitOrder');
     const onLost = resolvePolicy('order', { onLost: 'replace', giveUpAfter: '5d' });
-    const shown = { readChain: reading({ snapshots: [shownAt(['ordered'])] }), readOrder: shownAt(['ordered']) };
-    const found = await (await begun(shownAt(['ordered']), shown, { policy: onLost })).until(1000);
-    const order = await again(found, shownAt(lost), answers);
-    expect(order.callsOf('replaceKitOrder')).toEqual([]);
-    expect(await order.reasons()).toEqual(['decision_needed']);
+    for (const made of [shownAt, ours]) {
+      const shown = { readChain: reading({ snapshots: [made(['ordered'])] }), readOrder: made(['ordered']), after: 1 };
+      const found = await (await begun(made(['ordered']), shown, { policy: onLost })).until(1000);
+      const order = await again(found, made(lost), answers);
+      expect(order.callsOf('replaceKitOrder')).toEqual([]);
+      expect(await order.reasons()).toEqual(['decision_needed']);
+    }
+  });
+
+  test('takes the policy of a hand-over that comes only after it moved again', async () => {
+    const shown = { readChain: reading({ snapshots: [ours(['ordered'])] }), readOrder: ours(['ordered']), after: 1 };
+    const order = await again(await (await begun(ours(['ordered']), shown)).until(5000), ours(shipped));
+    const handOver = { ...placed, reference: 'ref-9', policy: resolvePolicy('order', { giveUpAfter: '9d' }) };
+    await order.signal('orderPlaced', { ...handOver, snapshot: ours(shipped) });
+    await order.signal('orderChanged', ours(happyPath));
+    expect(order.result).toMatchObject({ reference: 'ref-9', policy: { giveUpAfter: 9 * day } });
   });
 
   test('is not replaced by the policy if it was adopted: it takes the reference, and asks, also after another end', async () => {
