@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
 import { snapshotOf } from '../../service/order/projection.js';
 import { canonicalJson } from '../../protocol/canonical-json.js';
-import { isAhead } from '../../protocol/time.js';
+import { anyZone, isAhead } from '../../protocol/time.js';
 import { signalIfRunning, signalOrStart } from '../../protocol/signal-or-start.js';
 import { isAddressable, kitOrderId } from '../../protocol/ids.js';
 import { rootOf } from '../../protocol/order/root-order.js';
@@ -170,7 +170,7 @@ async function flagged(
 
 /**
  * The list's filters are not in the specification: a service that ignores them lists everything. An order without an
- * update time is signalled as well, which does no harm.
+ * update time is signalled as well, which does no harm, and so is one whose time is a local one.
  */
 function isWithin({ from, to, critical }: PageToReconcile, snapshot: OrderSnapshot): boolean {
   if (critical) return hasCriticalResult(snapshot);
@@ -178,7 +178,7 @@ function isWithin({ from, to, critical }: PageToReconcile, snapshot: OrderSnapsh
   if (updatedAt === undefined) return true;
   const at = Date.parse(updatedAt);
   // A time in the future was written by a clock that is wrong, and says nothing.
-  return Date.parse(from) <= at && (at <= Date.parse(to) || isAhead(updatedAt, Date.now()));
+  return Date.parse(from) - anyZone <= at && (at <= Date.parse(to) + anyZone || isAhead(updatedAt, Date.now()));
 }
 
 /** An unreadable order must not block the others. */
