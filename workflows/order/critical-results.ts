@@ -138,7 +138,8 @@ function alarmIfInterpretedCritical(chain: Chain, { orderId, latest, wasCritical
     alarmIfNews(chain, { ...newsOf(chain, orderId), interpretation, isChange }, now);
   } else if (flaggedCritical || (wasCritical && !known)) {
     // Whatever its word, and though a later webhook has overtaken what said so: somebody must look.
-    alarmIfNews(chain, { ...newsOf(chain, orderId), interpretation: 'critical' }, now);
+    const said = omitNullish({ interpretation: flaggedCritical ? interpretation : 'critical' });
+    alarmIfNews(chain, { ...newsOf(chain, orderId), ...said }, now);
   }
   const result = findCriticalResult(chain, orderId);
   if (result && interpretation !== undefined) result.orderSaid = interpretation;
