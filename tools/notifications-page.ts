@@ -18,7 +18,7 @@ const areas: Readonly<Record<string, readonly [title: string, text: string]>> = 
 
 - A critical result's is \`<order id>/<status>/critical_result\`, with a correction's event id before the status, and a count after the status if the same result is reported again after its acknowledgement.
   Its reminders are \`<order id>/<status>/critical_result_reminder/<time>\`.
-- If the interpretation of results changes without an event, the \`correction\` has \`<order id>/<event id>.<digest>.<updated at>/correction\`.
+- If the interpretation of results comes or changes without an event, the \`result\` or \`correction\` has \`<order id>/<event id>.<digest>.<updated at>/<type>\`.
   The digest stands for the interpretation, because ids are logged and must not show results.
 - An end that only the order's own status reports has \`<order id>/<last event id or 0>.<phase>/<type>\`; the event that may follow is not notified again.`,
   ],

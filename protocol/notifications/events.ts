@@ -101,7 +101,7 @@ export const notificationTypes: Readonly<Record<NotificationType, string>> = {
   'labops.order.critical_result_reminder':
     'Nobody has acknowledged the critical result yet, every `criticalResultReminder`. If several are due at once, only the last is sent. `alarm` is the id of the `critical_result`.',
   'labops.order.partial_results': 'Some results can be read; again whenever there are more.',
-  'labops.order.result': 'The results can be read.',
+  'labops.order.result': 'The results can be read; again if their interpretation comes later.',
   'labops.order.correction': 'The results were corrected, or their interpretation changed.',
   'labops.order.cancellation': 'The order was cancelled.',
   'labops.order.ended': 'An end that no event of the service announced.',

@@ -118,7 +118,7 @@ function announceEvent(chain: Chain, order: ChainOrder, event: OrderEvent, befor
   }
 }
 
-/** Results that are said to mean something else, without an event that says so. Before any results there is nothing to correct. */
+/** Results that are said to mean something, or something else, without an event that says so. Before any results there is nothing to correct. */
 function announceInterpretation(chain: Chain, order: ChainOrder, before: Announced): void {
   if (!hasChanged(order, before)) return;
   const { interpretation = '', updatedAt } = order.latest;
@@ -131,7 +131,8 @@ function announceInterpretation(chain: Chain, order: ChainOrder, before: Announc
   const what = [id, word, ...(updatedAt === undefined ? [] : [updatedAt])].join('.');
   const head = (type: OrderNotification['type']) =>
     headOf(chain, order, `${order.orderId}/${what}/${type}`, updatedAt ?? at);
-  if (isAnnounced) enqueue(chain, { ...head('correction'), type: 'correction', data: { interpretation } });
+  const type = before.interpretation === undefined ? 'result' : 'correction';
+  if (isAnnounced) enqueue(chain, { ...head(type), type, data: { interpretation } });
   else if (partial) {
     const data = { status: partial.status, interpretation };
     enqueue(chain, { ...head('partial_results'), type: 'partial_results', data });

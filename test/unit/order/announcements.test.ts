@@ -201,10 +201,18 @@ describe('the product is notified of', () => {
     ]);
   });
 
-  test('a correction has the id of the results, even if something unknown came after them', () => {
+  test('an interpretation that comes after the results, which it corrects only if they had another, even if something unknown came after them', () => {
     const odd = [...happyPath, 'invented.testkit.status'];
-    const chain = announce([kitOf('order-1', odd), kitOf('order-1', odd, { interpretation: 'critical' })]);
-    expect(announcedBy(chain).at(-1)).toMatchObject({ id: 'order-1/10.06892ce3/correction', at: daysAfterStart(9) });
+    const words = [undefined, 'normal', 'critical'];
+    const chain = announce(
+      words.map((word) => kitOf('order-1', odd, word === undefined ? {} : { interpretation: word })),
+    );
+    const results = announcedBy(chain).filter(({ type }) => type !== 'phase_changed');
+    expect(results.map(({ id, at, data }) => [id, at, data])).toEqual([
+      ['order-1/10/result', daysAfterStart(9), {}],
+      ['order-1/10.74abd8b5/result', daysAfterStart(9), { interpretation: 'normal' }],
+      ['order-1/10.06892ce3/correction', daysAfterStart(9), { interpretation: 'critical' }],
+    ]);
   });
 
   test.each(['cancelled', 'do_not_process'])('a cancellation by %s, with its status', (status) => {
@@ -357,7 +365,7 @@ describe('if order reports arrive in any order, repeated or lost,', () => {
   });
 
   /** Which interpretations an order had in between depends on what arrived, as with phases. */
-  const isReworded = ({ id, type }: AnnouncedByChain) => type === 'correction' && !/^[^/]+\/\d+\/correction$/.test(id);
+  const isReworded = ({ id }: AnnouncedByChain) => /^[^/]+\/\d+\.[\da-f]{8}[./]/.test(id);
 
   test('the same results, corrections and cancellations are notified', () => {
     const news = (delivery: OrderSnapshot[]) =>
