@@ -197,10 +197,9 @@ export type { PlacingStop, StopPlacingInput } from '../protocol/placing-stop.js'
 /* Webhook endpoints and rejected events */
 export type { RejectedEventOperations } from './operators/rejected-events.js';
 export type {
-  ListRejectedEventsInput,
+  ListedRejectedEvents,
   RejectedEventEntry,
   RejectedEventFilter,
-  RejectedEventsPage,
   RejectedEventState,
   ReplayRejectedEventsResult,
 } from '../protocol/operators/rejected-events.js';

@@ -47,8 +47,8 @@ interface RejectedEventFilter {
   eventType?: string;
   /** Only events whose reason begins so, such as `not_handled`. */
   reason?: string;
-  /** Only events before this one: the last of the page before. */
-  before?: string;
+  /** Only what comes after this event, the last of the page before. */
+  after?: string;
   /** Default 100, at most 1,000. */
   limit?: number;
 }
@@ -75,15 +75,15 @@ export class RejectedEvents {
 
   /** The latest first, without their content. */
   async list(filter: RejectedEventFilter = {}): Promise<RejectedEvent[]> {
-    const { state = 'waiting', eventType = null, reason = null, before = highestId, limit = 100 } = filter;
-    if (!isId(before)) throw new TypeError('`before` is the id of a rejected event');
+    const { state = 'waiting', eventType = null, reason = null, after = highestId, limit = 100 } = filter;
+    if (!isId(after)) throw new TypeError('`after` is the id of a rejected event');
     const most = Math.min(Math.max(1, Math.trunc(limit)), 1000);
     return this.#database.query<RejectedEvent>(
       `select ${columns} from health_data.rejected_events
        where state = $1 and id < $2::bigint
          and ($3::text is null or event_type = $3) and ($4::text is null or starts_with(reason, $4))
        order by rejected_events.id desc limit ${most}`,
-      [state, before, eventType, reason],
+      [state, after, eventType, reason],
     );
   }
 

@@ -68,7 +68,7 @@ async function replayRejectedEvents(input: ReplayRejectedEventsInput): Promise<R
   const all: ReplayRejectedEventsResult = { replayed: {}, left: {}, leftEvents: [] };
   setHandler(rejectedProgressQuery, () => all, { description: 'How many events are handled so far.' });
   for (let remaining = limit; remaining > 0; remaining -= pageSize) {
-    const page = { ...filter, ...omitNullish({ before: all.next, limit: Math.min(remaining, pageSize) }) };
+    const page = { ...filter, ...omitNullish({ after: all.next, limit: Math.min(remaining, pageSize) }) };
     const summary = `replay up to ${page.limit} rejected events`;
     const { next, ...done } = await activities.replayRejectedEvents.executeWithOptions({ summary }, [page]);
     add(all.replayed, done.replayed);

@@ -116,7 +116,7 @@ export type Answers = Record<'orders list', List<'orders', OrderSummary>> &
   Of<'appointments', 'start' | 'choose' | 'request' | 'reschedule' | 'cancel' | 'show' | 'watch', AppointmentState> &
   Record<'match-reviews list', List<'reviews', MatchReviewSummary>> &
   Of<'match-reviews', 'start' | 'accept' | 'reject' | 'mark-unsure' | 'show' | 'watch', MatchReviewState> &
-  Record<'notifications list', UndeliveredSummary[]> &
+  Record<'notifications list', List<'workflows', UndeliveredSummary>> &
   Record<'notifications replay', ReplayNotificationsResult> &
   Of<'notifications', 'show' | 'resend' | 'discard', DeliveryState> &
   Of<'placing', 'stop' | 'resume' | 'show', PlacingSwitch> &

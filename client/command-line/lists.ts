@@ -72,10 +72,36 @@ export interface FilterOptions<Phase extends string, Reason extends string> {
   user?: string;
 }
 
-interface ListCommandOptions<Phase extends string, Reason extends string> extends FilterOptions<Phase, Reason> {
+interface ListCommandOptions<Phase extends string, Reason extends string>
+  extends FilterOptions<Phase, Reason>, PageOptions {
   ended?: true;
+}
+
+export interface PageOptions {
   limit: number;
   after?: string;
+}
+
+export function addPageOptions(command: Command): Command {
+  return command
+    .option('--limit <number>', 'the most to show', count, 50)
+    .option('--after <token>', 'continue a list: `next` from the answer before; repeat the other options');
+}
+
+/** The elements of a page, and the rest of the answer: the token of the next page, if there is one. */
+export async function readPage<Summary>(
+  { limit, after }: PageOptions,
+  list: (options: ListOptions) => AsyncIterable<Summary>,
+): Promise<{ found: Summary[]; rest: { next?: string } }> {
+  const found: Summary[] = [];
+  const rest: { next?: string } = {};
+  const page = { limit, ...(after !== undefined && { after }), onNext: (token: string) => void (rest.next = token) };
+  for await (const each of list({ page })) found.push(each);
+  return { found, rest };
+}
+
+export function noteNext(commandLine: CommandLine, what: string, { next }: { next?: string }): void {
+  if (next !== undefined) commandLine.note(`There may be more ${what}: raise --limit, or add --after ${next}`);
 }
 
 export function addFilterOptions(
@@ -101,21 +127,18 @@ export function listCommand<Phase extends string, Reason extends string, Summary
   const command = parent
     .command('list')
     .description(`list ${what}, newest first (from search attributes; does not query workflows)`);
-  addFilterOptions(command, known)
-    .option('--ended', `include ${what} that have ended, as long as Temporal retains them`)
-    .option('--limit <number>', 'the most to show', count, 50)
-    .option('--after <token>', 'continue a list: `next` from the answer before; repeat the other options')
-    .action(async ({ limit, after, ...options }: ListCommandOptions<Phase, Reason>) => {
-      await commandLine.run(async ({ lab }) => {
-        const found: Summary[] = [];
-        let next: string | undefined;
-        const page = { limit, ...(after !== undefined && { after }), onNext: (token: string) => void (next = token) };
-        for await (const each of list(lab, filterOf(options), { page })) found.push(each);
-        const answer = { [what]: found, ...(next !== undefined && { next }) } as unknown as Answer;
-        commandLine.print(answer, () => (found.length === 0 ? `No ${what}.` : text(found)), found);
-        if (next !== undefined) commandLine.note(`There may be more ${what}: raise --limit, or add --after ${next}`);
-      });
+  addFilterOptions(command, known).option(
+    '--ended',
+    `include ${what} that have ended, as long as Temporal retains them`,
+  );
+  addPageOptions(command).action(async (options: ListCommandOptions<Phase, Reason>) => {
+    await commandLine.run(async ({ lab }) => {
+      const { found, rest } = await readPage(options, (page) => list(lab, filterOf(options), page));
+      const answer = { [what]: found, ...rest } as unknown as Answer;
+      commandLine.print(answer, () => (found.length === 0 ? `No ${what}.` : text(found)), found);
+      noteNext(commandLine, what, rest);
     });
+  });
 }
 
 export function filterOf<Phase extends string, Reason extends string>({
@@ -123,7 +146,7 @@ export function filterOf<Phase extends string, Reason extends string>({
   attention,
   user,
   ended,
-}: Omit<ListCommandOptions<Phase, Reason>, 'limit' | 'after'>): WorkflowFilter<Phase, Reason> {
+}: Omit<ListCommandOptions<Phase, Reason>, keyof PageOptions>): WorkflowFilter<Phase, Reason> {
   const conditions = {
     ...(phase !== undefined && { phase }),
     ...(attention !== undefined && { attention }),

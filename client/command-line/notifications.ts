@@ -4,6 +4,7 @@ import type { ReplayNotificationsProgress } from '../../protocol/operators/notif
 import type { UndeliveredSummary } from '../notifications/undelivered.js';
 import type { CommandLine } from './command-line.js';
 import { time } from './input.js';
+import { addPageOptions, noteNext, type PageOptions, readPage } from './lists.js';
 import { facts, moment, sections, table } from './output.js';
 
 /** Notifications that could not be delivered before their workflow ended. */
@@ -11,14 +12,13 @@ export function notificationCommands(program: Command, commandLine: CommandLine)
   const notifications = program
     .command('notifications')
     .description('list, resend or discard undelivered notifications, or replay those that a product has lost');
-  notifications
-    .command('list')
-    .description('list the workflows with undelivered notifications that are still being sent')
-    .action(async () =>
+  addPageOptions(notifications.command('list'))
+    .description('list the workflows with undelivered notifications that are still being sent, newest first')
+    .action(async (options: PageOptions) =>
       commandLine.run(async ({ lab }) => {
-        const found: UndeliveredSummary[] = [];
-        for await (const each of lab.notifications.list()) found.push(each);
-        commandLine.print(found, () => undeliveredTable(found), found);
+        const { found, rest } = await readPage(options, (page) => lab.notifications.list(page));
+        commandLine.print({ workflows: found, ...rest }, () => undeliveredTable(found), found);
+        noteNext(commandLine, 'workflows', rest);
       }),
     );
   notifications

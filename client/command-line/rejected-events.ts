@@ -8,23 +8,21 @@ import type {
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './failures.js';
 import { count } from './input.js';
+import { addPageOptions, noteNext, type PageOptions, readPage } from './lists.js';
 import { facts, moment, sections, table, words } from './output.js';
 import { omitNullish } from '../../service/json-object.js';
 
 interface Filter {
   type?: string;
   reason?: string;
-  before?: string;
 }
 
-interface ListOptions extends Filter {
+interface ListOptions extends Filter, PageOptions {
   state: RejectedEventState;
-  limit: number;
 }
 
-interface ReplayOptions extends Filter {
+interface ReplayOptions extends Filter, Partial<PageOptions> {
   all?: true;
-  limit?: number;
 }
 
 const states = ['waiting', 'replayed', 'discarded', 'expired'] as const;
@@ -37,25 +35,26 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
   const filtered = (command: Command): Command =>
     command
       .option('--type <event-type>', 'only events of exactly this type')
-      .option('--reason <reason>', 'only events whose reason starts with this, such as not_handled')
-      .option('--before <id>', 'only events before this one: the `next` of the previous answer');
+      .option('--reason <reason>', 'only events whose reason starts with this, such as not_handled');
 
-  filtered(rejected.command('list'))
+  addPageOptions(filtered(rejected.command('list')))
     .description('list rejected events, newest first, and how many are waiting')
     .addOption(new Option('--state <state>', 'only events in this state').choices(states).default('waiting'))
-    .option('--limit <number>', 'the most to show', count, 50)
-    .action(async ({ state, limit, ...filter }: ListOptions) =>
+    .action(async (options: ListOptions) =>
       commandLine.run(async ({ lab }) => {
-        const page = await lab.rejectedEvents.listPage({ ...filterOf(filter), state, limit });
-        const inWords = () => sections(eventTable(page.events), facts([['Waiting in total', page.waiting]]));
-        commandLine.print(page, inWords, page.events);
-        if (page.next !== undefined) commandLine.note(`There may be more: --before ${page.next}`);
+        const filter = { ...filterOf(options), state: options.state };
+        const { found, rest } = await readPage(options, (page) => lab.rejectedEvents.list(filter, page));
+        const waiting = await lab.rejectedEvents.count();
+        const inWords = () => sections(eventTable(found), facts([['Waiting in total', waiting]]));
+        commandLine.print({ events: found, waiting, ...rest }, inWords, found);
+        noteNext(commandLine, 'events', rest);
       }),
     );
   filtered(rejected.command('replay [event-id]'))
     .description('retry an event after the cause is fixed, or all that match')
     .option('--all', 'all waiting events that match the other options')
     .option('--limit <number>', 'the most to replay (default: 1000)', count)
+    .option('--after <token>', 'continue a replay: `next` from the answer before; repeat the other options')
     .action(async (id: string | undefined, options: ReplayOptions) => {
       const which = whichEvents(id, options);
       const goesOn = 'The replay may continue, for a day at most: `labops rejected-events list` shows what still waits';
@@ -69,7 +68,7 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
           });
           commandLine.print(result, () => replayText(result));
           if (result.next !== undefined)
-            commandLine.note(`The limit was reached: continue with --before ${result.next}`);
+            commandLine.note(`The limit was reached: continue with --after ${result.next}`);
         },
         'endless',
       );
@@ -91,15 +90,18 @@ export function rejectedEventCommands(program: Command, commandLine: CommandLine
 }
 
 /** All events must be requested explicitly: a forgotten id must not mean all of them. */
-function whichEvents(id: string | undefined, { all, limit, ...filter }: ReplayOptions) {
-  const isFiltered = limit !== undefined || Object.keys(filter).length > 0;
+function whichEvents(id: string | undefined, { all, ...filter }: ReplayOptions) {
+  const isFiltered = Object.keys(filter).length > 0;
   if (id !== undefined && all !== true && !isFiltered) return { id };
-  if (id === undefined && all === true) return { ...filterOf(filter), ...(limit !== undefined && { limit }) };
+  if (id === undefined && all === true) {
+    const { limit, after } = filter;
+    return { ...filterOf(filter), ...omitNullish({ limit, after }) };
+  }
   throw new UsageError("Give one event's id, or --all, which --type and --reason can narrow down");
 }
 
-function filterOf({ type, reason, before }: Filter): RejectedEventFilter {
-  return omitNullish({ eventType: type, reason, before });
+function filterOf({ type, reason }: Filter): RejectedEventFilter {
+  return omitNullish({ eventType: type, reason });
 }
 
 function eventTable(events: readonly RejectedEventEntry[]): string {

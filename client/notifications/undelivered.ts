@@ -1,4 +1,4 @@
-import { withoutMemos } from '../../protocol/search-attributes.js';
+import type { WorkflowExecutionInfo } from '@temporalio/client';
 import {
   deliverNotificationsName,
   stateQuery,
@@ -17,8 +17,9 @@ import {
 import type { CallOptions } from '../call-options.js';
 import { operate, type ProgressOptions } from '../operators/operator-calls.js';
 import { callKinds, type TemporalCalls } from '../workflow-calls.js';
+import { listWorkflows, type ListOptions } from '../workflow-list.js';
 import { isRunning } from '../workflow-runs.js';
-import { notificationErrorMap, NotificationNotFound } from './errors.js';
+import { notificationErrorMap, NotificationNotFound, NotificationsInvalid } from './errors.js';
 
 /** True if this can be the ID of one of our workflows. Temporal does not answer a request with a far longer one. */
 function isWorkflowId(source: unknown): boolean {
@@ -34,6 +35,12 @@ export interface UndeliveredSummary {
   /** When the first of them was left. */
   since: Date;
 }
+
+const deliveries = {
+  workflows: `WorkflowType = '${deliverNotificationsName}'`,
+  invalid: NotificationsInvalid,
+  own: ({ workflowId }: WorkflowExecutionInfo) => ({ source: deliveredFrom(workflowId) }),
+};
 
 export type ReplayOptions = ProgressOptions<ReplayNotificationsProgress>;
 
@@ -52,15 +59,13 @@ export class NotificationOperations {
   /**
    * The workflows whose undelivered notifications are still tried, newest first; not those that were given up after
    * NOTIFY_RETRY_DAYS. Does not wake a workflow. Deadline: 30 seconds a page.
+   * @throws NotificationsInvalid
    */
-  async *list(options: CallOptions = {}): AsyncGenerator<UndeliveredSummary, void, undefined> {
-    const query = `WorkflowType = '${deliverNotificationsName}' AND ExecutionStatus = 'Running'`;
+  async *list(options: ListOptions = {}): AsyncGenerator<UndeliveredSummary, void, undefined> {
     const running = this.#calls.iterate(notificationCalls.reading, options, () =>
-      withoutMemos(this.#calls.client.workflow).list({ query }),
+      listWorkflows(this.#calls.client, deliveries, { all: true }, options),
     );
-    for await (const { workflowId, startTime } of running) {
-      yield { source: deliveredFrom(workflowId), since: startTime };
-    }
+    for await (const { source, startedAt } of running) yield { source, since: startedAt };
   }
 
   /**

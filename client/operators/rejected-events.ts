@@ -1,14 +1,17 @@
 import {
-  type ListRejectedEventsInput,
+  type ListedRejectedEvents,
   progressQuery,
   type RejectedEventEntry,
   type ReplayRejectedEventsInput,
-  type RejectedEventsPage,
   type ReplayRejectedEventsResult,
 } from '../../protocol/operators/rejected-events.js';
 import type { CallOptions } from '../call-options.js';
 import type { TemporalCalls } from '../workflow-calls.js';
+import type { ListOptions } from '../workflow-list.js';
 import { operate, type ProgressOptions } from './operator-calls.js';
+
+/** Events in one answer: its own limit. */
+const longestAnswer = 1_000;
 
 /**
  * The verified events that could not be handled. They are in the worker's database; each command is a short workflow of
@@ -23,30 +26,27 @@ export class RejectedEventOperations {
     this.#calls = calls;
   }
 
-  /**
-   * A page of events, the latest first: by default the first hundred of those that wait. `next` is `before` of the next one.
-   * Deadline: 30 seconds.
-   */
-  async listPage(input: ListRejectedEventsInput = {}, options: CallOptions = {}): Promise<RejectedEventsPage> {
-    return operate(this.#calls, 'listRejectedEvents', input, options);
-  }
-
-  /** All of them, a run per page of `limit`. Deadline: 30 seconds a page. */
+  /** Events, the latest first: by default those that wait. Each thousand of them is a run. Deadline: 30 seconds a run. */
   async *list(
-    input: ListRejectedEventsInput = {},
-    options: CallOptions = {},
+    filter: ListedRejectedEvents = {},
+    { page, ...options }: ListOptions = {},
   ): AsyncGenerator<RejectedEventEntry, void, undefined> {
-    for (let page = input; ;) {
-      const { events, next } = await this.listPage(page, options);
-      yield* events;
+    let left = page?.limit ?? Infinity;
+    for (let next = page?.after; ;) {
+      const part = { ...filter, ...(next !== undefined && { after: next }), limit: Math.min(left, longestAnswer) };
+      const answer = await operate(this.#calls, 'listRejectedEvents', part, options);
+      yield* answer.events;
+      left -= answer.events.length;
+      next = answer.next;
       if (next === undefined) return;
-      page = { ...input, before: next };
+      if (left === 0) return page?.onNext(next);
     }
   }
 
   /** How many wait. Deadline: 30 seconds. */
   async count(options: CallOptions = {}): Promise<number> {
-    return (await this.listPage({ limit: 1 }, options)).waiting;
+    const { waiting } = await operate(this.#calls, 'listRejectedEvents', { limit: 1 }, options);
+    return waiting;
   }
 
   /**

@@ -98,5 +98,5 @@ export const operatorInputs: readonly (readonly [OperatorCallName, object])[] = 
   ['setWebhookHeaders', { ...webhook, headers: { 'x-invented': 'invented' } }],
   ['rotateWebhookSecret', { ...webhook, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }],
   ['replayNotifications', { since: '2026-11-27T18:00:00.000Z' }],
-  ['replayRejectedEvents', { reason: 'not_handled', before: '17', limit: 10 }],
+  ['replayRejectedEvents', { reason: 'not_handled', after: '17', limit: 10 }],
 ];

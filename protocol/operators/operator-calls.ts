@@ -135,7 +135,7 @@ const change = {
 const filter = {
   eventType: optional(text),
   reason: optional(text),
-  before: optional({
+  after: optional({
     must: 'be the id of a rejected event',
     holds: (value) => typeof value === 'string' && /^\d{1,18}$/.test(value),
   }),

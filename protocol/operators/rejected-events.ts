@@ -11,16 +11,21 @@ export interface RejectedEventFilter {
   eventType?: string;
   /** Only events whose reason begins so, such as `not_handled`. */
   reason?: string;
-  /** Only events before this one: `next` of the page before. */
-  before?: string;
 }
 
-export interface ListRejectedEventsInput extends RejectedEventFilter {
-  /** Default `waiting`. */
-  state?: RejectedEventState;
-  /** Default 100, at most 1,000. */
+interface RejectedEventsPart {
+  /** Only what comes after this event, which is `next` of the answer before. */
+  after?: string;
+  /** Default 100, at most 1,000; of a replay 1,000 and 10,000. */
   limit?: number;
 }
+
+export interface ListedRejectedEvents extends RejectedEventFilter {
+  /** Default `waiting`. */
+  state?: RejectedEventState;
+}
+
+export type ListRejectedEventsInput = ListedRejectedEvents & RejectedEventsPart;
 
 export interface RejectedEventEntry {
   /** Ascending: later ones are greater. */
@@ -43,12 +48,12 @@ export interface RejectedEventsPage {
   events: RejectedEventEntry[];
   /** How many wait altogether, whatever the filter. */
   waiting: number;
-  /** `before` of the next page; absent after the last. */
+  /** `after` of the next page; absent after the last. */
   next?: string;
 }
 
-/** One event, or those that wait and fit the filter, the latest first: 1,000 if no limit is given, at most 10,000. */
-export type ReplayRejectedEventsInput = { id: string } | (RejectedEventFilter & { limit?: number });
+/** One event, or those that wait and fit the filter, the latest first. */
+export type ReplayRejectedEventsInput = { id: string } | (RejectedEventFilter & RejectedEventsPart);
 
 export interface ReplayRejectedEventsResult {
   /** Counts by the webhook handler's answer: `delivered`, `health_data_accepted` and so on. */
@@ -57,7 +62,7 @@ export interface ReplayRejectedEventsResult {
   left: Record<string, number>;
   /** The first hundred of those. */
   leftEvents: { id: string; answer: string }[];
-  /** `before` for the rest beyond the limit; absent if there is none. */
+  /** `after` for the rest beyond the limit; absent if there is none. */
   next?: string;
 }
 

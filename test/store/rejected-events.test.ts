@@ -133,7 +133,7 @@ describeStores('rejected events', (rig) => {
       await store.setAside({ reason: 'not_handled' }, { id: randomUUID(), body });
     }
     const [third, second] = await store.rejected.list({ limit: 2 });
-    const [first] = await store.rejected.list({ limit: 1, before: second?.id ?? '' });
+    const [first] = await store.rejected.list({ limit: 1, after: second?.id ?? '' });
     const bodies = [first, second, third].map(async (each) => (await store.rejected.get(each?.id ?? '')).body);
     expect(await Promise.all(bodies)).toEqual(['1', '2', '3']);
   });

@@ -42,7 +42,7 @@ test.each<[OperatorCallName, object | null, string]>([
   ['rotateWebhookSecret', { ...webhook, secret: short }, 'secret'],
   ['listRejectedEvents', { limit: 0 }, 'limit'],
   ['listRejectedEvents', { limit: 1_001 }, 'limit'],
-  ['listRejectedEvents', { before: 'x' }, 'before'],
+  ['listRejectedEvents', { after: 'x' }, 'after'],
   ['listRejectedEvents', { state: 'odd' }, 'state'],
   ['listRejectedEvents', { eventType: 7 }, 'eventType'],
   ['replayRejectedEvents', { limit: 10_001 }, 'limit'],
@@ -67,7 +67,7 @@ test.each<[OperatorCallName, object]>([
   ['updateWebhook', { ...webhook, url, description: '', disabled: false, eventTypes: [], rateLimit: 5 }],
   ['setWebhookHeaders', { ...webhook, headers: {} }],
   ['rotateWebhookSecret', { ...webhook, secret: `whsec_${Buffer.alloc(24).toString('base64')}` }],
-  ['listRejectedEvents', { state: 'expired', eventType: 'a', reason: 'b', before: '17', limit: 1_000 }],
+  ['listRejectedEvents', { state: 'expired', eventType: 'a', reason: 'b', after: '17', limit: 1_000 }],
   ['replayRejectedEvents', {}],
   ['replayRejectedEvents', { id: '17' }],
   ['discardRejectedEvent', { id: '17', reason: 'x'.repeat(500) }],
@@ -119,7 +119,7 @@ test('a field that another language writes as null is left out, except where nul
   const updated = await run({ do: 'updateWebhook', ...change }, undefined, { updateWebhook: echo });
   expect(updated.run.end).toEqual(completed({ ...webhook, rateLimit: null }));
   const id = rejectedEventsId('invented');
-  const listed = await run({ do: 'listRejectedEvents', before: null }, id, { listRejectedEvents: echo });
+  const listed = await run({ do: 'listRejectedEvents', after: null }, id, { listRejectedEvents: echo });
   expect(listed.run.end).toEqual(completed({}));
 });
 

@@ -237,7 +237,8 @@ describe('a notification that the receiver refuses for good', () => {
     const source = kitOrderId(kit.rootOrderId);
     await eventually(async () => {
       const listed: string[] = [];
-      for await (const each of stage.product.notifications.list()) listed.push(each.source);
+      const page = { limit: 10, onNext: () => undefined };
+      for await (const each of stage.product.notifications.list({ page })) listed.push(each.source);
       expect(listed).toContain(source);
     });
     expect(await stage.product.notifications.isWaiting(source)).toBe(true);

@@ -8,7 +8,7 @@ import { rejection } from '../service/recording-server.js';
 /** Nothing listens there: whatever is refused here is refused before anything is sent. */
 const temporal = new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) });
 const lab = new LabOperations(temporal, { deadline: '300ms' });
-const { appointments, catalogue, notifications, orders, reports, users } = lab;
+const { appointments, catalogue, notifications, orders, rejectedEvents, reports, users } = lab;
 const nothing = undefined as never;
 
 interface Invalid extends Error {
@@ -55,6 +55,21 @@ test('without access to the service, everything that is read from it says what i
     () => lab.documents.requisition('order-1'),
   ];
   for (const call of calls) await expect(call).rejects.toBeInstanceOf(errors.ServiceNotConfigured);
+});
+
+describe('a page of a list is refused before anything is read', () => {
+  const page = (part: object) => ({ page: { onNext: () => undefined, ...part } as never });
+
+  test.each([
+    [{ limit: 0 }, 'limit'],
+    [{ limit: 1.5 }, 'limit'],
+    [{ limit: 1, after: 'of another list' }, 'after'],
+  ])('with %j', async (part, field) => {
+    const { NotificationsInvalid, OperatorCallInvalid, OrderInvalid } = errors;
+    expect(await faultsOf(orders.list({ all: true }, page(part)).next(), OrderInvalid)).toEqual([field]);
+    expect(await faultsOf(notifications.list(page(part)).next(), NotificationsInvalid)).toEqual([field]);
+    expect(await faultsOf(rejectedEvents.list({}, page(part)).next(), OperatorCallInvalid)).toEqual([field]);
+  });
 });
 
 describe('an order is refused before anything is started', () => {

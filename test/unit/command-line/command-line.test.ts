@@ -89,8 +89,8 @@ test('with -o json an answer is one document, one of many is a line, and notes a
 test('with -o jsonl a list is a line for each element, any other answer one line', () => {
   const { terminal, commandLine } = onTerminal(false, { output: 'jsonl' });
   const found = [1, 2].map((n) => ({ source: `kit-order/${n}`, since: new Date(n) }));
-  commandLine.print(found, () => 'words', found);
-  commandLine.print([], () => 'words', []);
+  commandLine.print({ workflows: found }, () => 'words', found);
+  commandLine.print({ workflows: [] }, () => 'words', []);
   commandLine.print({ address: 'http://127.0.0.1:1' }, () => 'words');
   commandLine.note('words');
   const lines = [...found, { address: 'http://127.0.0.1:1' }].map((line) => `${JSON.stringify(line)}\n`);

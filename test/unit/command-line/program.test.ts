@@ -10,7 +10,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Deadline } from '../../../client/call-options.js';
 import type { Connect } from '../../../client/command-line/command-line.js';
 import { createProgram, run, version } from '../../../client/command-line/program.js';
-import { errors, LabOperations, type PolicyChange } from '../../../client/index.js';
+import { errors, LabOperations, type ListOptions, type PolicyChange } from '../../../client/index.js';
 import { AppointmentHandle } from '../../../client/appointment/appointment-handle.js';
 import { LinkHandle } from '../../../client/link/link-handle.js';
 import { MatchReviewHandle } from '../../../client/match-review/match-review-handle.js';
@@ -494,6 +494,25 @@ describe('labops orders set-policy', () => {
     expect(code).toBe(0);
     expect(selections).toEqual([selection]);
   });
+});
+
+test.each([
+  ['notifications', 'workflows', {}],
+  ['rejected-events', 'events', { waiting: 7 }],
+])('a page of `labops %s list` takes a token, and shows the next one', async (area, what, rest) => {
+  const lab = unconnected();
+  const asked: unknown[] = [];
+  async function* list(...given: unknown[]) {
+    const { page } = given.at(-1) as Required<ListOptions>;
+    asked.push([page.limit, page.after]);
+    yield {};
+    page.onNext('token-2');
+  }
+  Object.assign(lab.notifications, { list });
+  Object.assign(lab.rejectedEvents, { list, count: () => Promise.resolve(7) });
+  const answer = await labops(`${area} list --limit 1 --after token-1 -o json`, undefined, () => Promise.resolve(lab));
+  expect(JSON.parse(answer.stdout)).toEqual({ [what]: [{}], ...rest, next: 'token-2' });
+  expect(asked).toEqual([[1, 'token-1']]);
 });
 
 test('a replay of rejected events says on a terminal how many are handled', async () => {
