@@ -1,9 +1,10 @@
 import { createPublicKey, type KeyObject, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import type { AuditedRow, Verified } from '../client/command-line/answers.js';
 import type { CommandLine } from '../client/command-line/command-line.js';
 import { UsageError } from '../client/command-line/failures.js';
-import { printable } from '../client/command-line/output.js';
+import { moment, table } from '../client/command-line/output.js';
 import { signJws, verifiedPayload } from '../service/jws.js';
 import {
   AuditChain,
@@ -31,8 +32,7 @@ interface AuditOptions extends AuditFilter {
 }
 
 interface Auditing {
-  print: CommandLine['print'];
-  out: (line: string) => void;
+  commandLine: CommandLine;
   trail: AuditTrail;
   hashes: AuditHashes;
   receiptKey: KeyObject | undefined;
@@ -63,31 +63,36 @@ export async function audit(
   const store = await openStore({ databaseUrl, poolSize: 1 });
   try {
     return await commands[command]({
-      print: (...answer) => commandLine.print(...answer),
-      out: (line) => terminal.out(`${line}\n`),
-      ...{ trail: store.audit, hashes: new AuditHashes(() => auditKeys), receiptKey, taskQueue, options, file },
+      ...{ commandLine, trail: store.audit, hashes: new AuditHashes(() => auditKeys) },
+      ...{ receiptKey, taskQueue, options, file },
     });
   } finally {
     await store.close();
   }
 }
 
-async function list({ out, trail, hashes, options }: Auditing): Promise<number> {
-  for await (const { at, actor, action, outcome, details } of trail.rows(options, hashes)) {
-    const cells = [`${at.slice(0, 19)}Z`, actor ?? '-', action, outcome, ...(details === '{}' ? [] : [details])];
-    out(cells.map(printable).join('  '));
+async function list({ commandLine, trail, hashes, options }: Auditing): Promise<number> {
+  const rows: AuditedRow[] = [];
+  for await (const row of trail.rows(options, hashes)) rows.push(answerOf(row));
+  const cells = ({ at, actor, action, outcome, details }: AuditedRow) => [
+    ...[moment(at), actor ?? '-', action, outcome],
+    Object.keys(details).length === 0 ? '' : JSON.stringify(details),
+  ];
+  const inWords = () => table(['When', 'Actor', 'Action', 'Outcome', 'Details'], rows.map(cells));
+  commandLine.print({ rows }, () => (rows.length === 0 ? 'No rows.' : inWords()), rows);
+  return 0;
+}
+
+async function exportRows({ commandLine, trail, hashes, options }: Auditing): Promise<number> {
+  for await (const row of trail.rows(options, hashes)) {
+    const answer = options.fhir ? auditEventOf(row) : answerOf(row);
+    commandLine.printLine(answer, () => JSON.stringify(answer));
   }
   return 0;
 }
 
-async function exportRows({ out, trail, hashes, options }: Auditing): Promise<number> {
-  for await (const row of trail.rows(options, hashes))
-    out(JSON.stringify(options.fhir ? auditEventOf(row) : jsonOf(row)));
-  return 0;
-}
-
-function jsonOf(row: AuditRow): object {
-  return { ...row, details: JSON.parse(row.details) as unknown };
+function answerOf(row: AuditRow): AuditedRow {
+  return { ...row, details: JSON.parse(row.details) as AuditedRow['details'] };
 }
 
 const readRecord = z.object({
@@ -98,7 +103,7 @@ const readRecord = z.object({
 });
 
 /** All of the file, or nothing: it is read before anything is written. */
-async function importReads({ out, trail, hashes, file }: Auditing): Promise<number> {
+async function importReads({ commandLine, trail, hashes, file }: Auditing): Promise<number> {
   const lines = (await textOf(file)).split('\n');
   const entries = lines.flatMap((line, index): AuditEntry[] => {
     if (line === '') return [];
@@ -118,7 +123,7 @@ async function importReads({ out, trail, hashes, file }: Auditing): Promise<numb
     ];
   });
   const { found, added } = await addAll({ trail, hashes }, 'import', entries);
-  out(`${added} of ${found} reads are added`);
+  commandLine.print({ found, added }, () => `${added} of ${found} reads are added`);
   return 0;
 }
 
@@ -134,7 +139,13 @@ function jsonIn(line: string): unknown {
 const kinds = { heads: 'labops audit heads', checkpoint: 'labops audit checkpoint' };
 
 async function verify(auditing: Auditing): Promise<number> {
-  const { print, trail, hashes, receiptKey, options } = auditing;
+  const verified = await verifiedTrail(auditing);
+  auditing.commandLine.print(verified, () => textOfVerified(verified));
+  return verified.intact ? 0 : 1;
+}
+
+async function verifiedTrail(auditing: Auditing): Promise<Verified> {
+  const { trail, hashes, receiptKey, options } = auditing;
   const histories = options.histories === undefined ? undefined : await recover(auditing, options.histories);
   const checkpoint = await trail.checkpoint();
   const key = await publicKey(options.key, receiptKey, checkpoint !== undefined || options.heads !== undefined);
@@ -142,15 +153,15 @@ async function verify(auditing: Auditing): Promise<number> {
   const exported: Heads[] = [];
   for (const file of options.heads ?? []) exported.push(chainsIn(await textOf(file), kinds.heads, key, file));
   const { rows, writers, faults } = await verifyChains(trail.chains(), hashes, { removed, heads: exported });
-  const intact = faults.length === 0;
-  const inWords = () =>
-    [
-      ...(histories ? [`${histories.added} of ${histories.found} commands were missing and are added`] : []),
-      ...faults.map(sentenceOf),
-      `${rows} rows of ${writers} writers: ${intact ? 'intact' : 'NOT intact'}`,
-    ].join('\n');
-  print({ rows, writers, intact, faults, ...(histories && { histories }) }, inWords);
-  return intact ? 0 : 1;
+  return { rows, writers, intact: faults.length === 0, faults, ...(histories && { histories }) };
+}
+
+function textOfVerified({ rows, writers, intact, faults, histories }: Verified): string {
+  return [
+    ...(histories ? [`${histories.added} of ${histories.found} commands were missing and are added`] : []),
+    ...faults.map(sentenceOf),
+    `${rows} rows of ${writers} writers: ${intact ? 'intact' : 'NOT intact'}`,
+  ].join('\n');
 }
 
 async function recover({ trail, hashes, taskQueue }: Auditing, since: string) {
@@ -236,26 +247,32 @@ function sentenceOf({ fault, writer, sequence, upTo = sequence }: AuditFault): s
   }
 }
 
-async function heads({ out, trail, receiptKey }: Auditing): Promise<number> {
+async function heads({ commandLine, trail, receiptKey }: Auditing): Promise<number> {
   const signed = signJws(required(receiptKey), { ...now(), kind: kinds.heads, chains: await trail.heads() });
-  out(signed);
+  commandLine.print({ heads: signed }, () => signed);
   return 0;
 }
 
 /** Verifies before it removes anything: a checkpoint would make every earlier fault good. */
 async function remove(auditing: Auditing): Promise<number> {
-  const { out, trail, receiptKey, options } = auditing;
+  const { commandLine, trail, receiptKey, options } = auditing;
   const key = required(receiptKey);
-  if ((await verify(auditing)) !== 0) throw new StartFailed('Nothing was removed, because the trail is not intact.');
+  const verified = await verifiedTrail(auditing);
+  if (!verified.intact) {
+    commandLine.print(verified, () => textOfVerified(verified));
+    throw new StartFailed('Nothing was removed, because the trail is not intact.');
+  }
   const checkpoint = await trail.checkpoint();
-  const before = new Date();
-  before.setUTCFullYear(before.getUTCFullYear() - options.years);
-  const rows = await trail.remove(
-    before.toISOString(),
+  const end = new Date();
+  end.setUTCFullYear(end.getUTCFullYear() - options.years);
+  const before = end.toISOString();
+  const removed = await trail.remove(
+    before,
     checkpoint === undefined ? {} : chainsIn(checkpoint, kinds.checkpoint, createPublicKey(key), 'The last checkpoint'),
-    (chains) => signJws(key, { ...now(), kind: kinds.checkpoint, before: before.toISOString(), chains }),
+    (chains) => signJws(key, { ...now(), kind: kinds.checkpoint, before, chains }),
   );
-  out(`${rows} rows from before ${before.toISOString()} were removed`);
+  const inWords = () => `${textOfVerified(verified)}\n${removed} rows from before ${before} were removed`;
+  commandLine.print({ ...verified, removed, before }, inWords);
   return 0;
 }
 

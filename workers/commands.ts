@@ -84,7 +84,7 @@ function serviceCommands(
 
 function auditCommands(audit: Command, run: (name: AuditCommand, command: Command) => Promise<void>): void {
   const add = (name: AuditCommand, description: string): Command => {
-    const command = audit.command(name).description(description);
+    const command = audit.command(name).description(description).addOption(outputOption());
     return command
       .addHelpText('after', '\nSet DATABASE_URL (role lab_auditor) and AUDIT_KEYS.')
       .action(() => run(name, command));
@@ -107,7 +107,6 @@ function auditCommands(audit: Command, run: (name: AuditCommand, command: Comman
       collect,
     );
   addVerifying('verify', 'find rows that were changed, removed or inserted')
-    .addOption(outputOption())
     .option(
       '--histories <time>',
       'first add the commands and starts since this time of the workflows of TASK_QUEUE that only Temporal has, as its settings and keys let it read',

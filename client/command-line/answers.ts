@@ -61,7 +61,26 @@ interface AuditFault {
   upTo?: number;
 }
 
-interface Verified {
+/** A row of the audit trail. */
+export interface AuditedRow {
+  writer: string;
+  /** From 1 in the chain of each writer, without a gap. */
+  sequence: number;
+  /** ISO 8601 in UTC, to the microsecond. */
+  at: string;
+  actor: string | null;
+  action: string;
+  /** Keyed hashes. */
+  subjects: string[];
+  outcome: string;
+  details: Record<string, unknown>;
+  event: string | null;
+  keyId: string;
+  previous: string;
+  hash: string;
+}
+
+export interface Verified {
   rows: number;
   writers: number;
   intact: boolean;
@@ -89,7 +108,7 @@ interface Site {
   bookable: boolean;
 }
 
-/** The JSON of each command: `watch` and `users export` print a line for each of many. */
+/** The JSON of each command: `watch`, `users export` and `audit export` print a line for each of many. */
 export type Answers = Record<'orders list', List<'orders', OrderSummary>> &
   Record<'orders place', { reference: string; orderId?: string }> &
   Record<'orders adopt', Changed<AdoptedOrder, AdoptOrder>> &
@@ -137,7 +156,12 @@ export type Answers = Record<'orders list', List<'orders', OrderSummary>> &
   Record<'service resend', { orderIds: string[] }> &
   Record<'replay', { workflows: Replayed[] }> &
   Record<'migrate', { applied: string[]; roles: string[] }> &
-  Record<'audit verify', Verified>;
+  Record<'audit list', { rows: AuditedRow[] }> &
+  Record<'audit export', AuditedRow | { resourceType: 'AuditEvent' }> &
+  Record<'audit import', { found: number; added: number }> &
+  Record<'audit verify', Verified> &
+  Record<'audit heads', { heads: string }> &
+  Record<'audit remove', Verified & { removed?: number; before?: string }>;
 
 /** Only with `--show-secret`. */
 type Secret<Answer> = Omit<Answer, 'secret'> & { secret?: string };

@@ -7,6 +7,7 @@ import { linkProviderId, placingStopId } from '../../protocol/ids.js';
 import { stopPlacingName } from '../../protocol/placing-stop.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { migrateDatabase } from '../../store/schema-state.js';
+import type { Answers } from '../../client/command-line/answers.js';
 import { run as labops } from '../../client/command-line/program.js';
 import { workerCommands } from '../../workers/commands.js';
 import { findPostgres, startPostgres } from '../rig/postgres.js';
@@ -106,7 +107,10 @@ describe.skipIf(postgres === undefined)('the audit trail', () => {
     const text = JSON.stringify(await query('select * from health_data.audit_trail'));
     for (const id of [orderId, userId, reference]) expect(text).not.toContain(id);
     const { stdout } = await labopsAudit('list', '--subject', userId);
-    expect(stdout.split('\n')[2]).toMatch(/^\S+Z {2}nurse-7 {2}deleteUser\.request {2}done$/);
+    expect(stdout.split('\n')[3]).toMatch(/^\S+Z {2}nurse-7 {2}deleteUser\.request +done$/);
+    const listed = await labopsAudit('list', '--subject', userId, '-o', 'json');
+    const { rows } = JSON.parse(listed.stdout) as Answers['audit list'];
+    expect(rows.map(({ actor, action, outcome }) => `${actor ?? '-'} ${action} ${outcome}`)).toEqual(all);
   });
 });
 

@@ -384,7 +384,8 @@ test('the JSON of every command but those that print something else has a schema
   const schemas = await readFile(join(projectFolder, 'client/schemas/labops.json'), 'utf8');
   const defined = Object.keys((JSON.parse(schemas) as { $defs: object }).$defs).filter((name) => /^[a-z]/.test(name));
   const others = ['audit', 'completion', 'service'];
-  const ofWorker = ['audit verify', 'service providers', 'service resend', 'service sites'];
+  const ofAudit = ['list', 'export', 'import', 'verify', 'heads', 'remove'].map((command) => `audit ${command}`);
+  const ofWorker = [...ofAudit, 'service providers', 'service resend', 'service sites'];
   const answering = [...ofWorker, ...commands.map(nameOf).filter((name) => !others.includes(name))];
   expect(defined.toSorted()).toEqual([...answering.map((name) => name.replace(' ', '.')), 'failed'].toSorted());
 });

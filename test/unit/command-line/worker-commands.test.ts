@@ -30,7 +30,7 @@ test.each([
   ['service sites --zip 62704', /required option '--lab <number>' not specified/],
   ['service resend --from yesterday', /must be a date that exists, or a time with its zone/],
   ['service providers --profile lab', /takes no --profile/],
-  ['audit list -o json', /takes no --output/],
+  ['audit list --timeout 5s', /takes no --timeout/],
 ])('labops %s is wrong usage', async (line, said) => {
   expect(await labops(line)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(said) as string });
 });
