@@ -1,6 +1,5 @@
 import { realpathSync, existsSync } from 'node:fs';
 import { LabOperationsError } from '../service/lab-operations-error.js';
-import { ConfigInvalid } from './settings/faults.js';
 
 /** Why a process could not start, in one line that names the setting or the thing to fix. */
 export class StartFailed extends Error {
@@ -36,15 +35,14 @@ export async function statusOf(main: () => Promise<number | void>, report: (erro
     return (await main()) ?? 0;
   } catch (error) {
     report(error);
-    const isUsage = error instanceof LabOperationsError && error.kind === 'invalid';
-    return error instanceof ConfigInvalid || isUsage ? 2 : 1;
+    return error instanceof LabOperationsError && error.kind === 'invalid' ? 2 : 1;
   }
 }
 
 /** The message, and of what nobody expects the stack, too. */
 export function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isFault = ![ConfigInvalid, StartFailed, LabOperationsError].some((known) => error instanceof known);
+  const isFault = ![StartFailed, LabOperationsError].some((known) => error instanceof known);
   return (isFault && error.stack) || error.message;
 }
 

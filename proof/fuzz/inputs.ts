@@ -12,7 +12,6 @@ import { PolicyInvalid, PolicyTooNew } from '../../protocol/policy/resolution.js
 import { rangeFaults } from '../../protocol/reconcile.js';
 import { defaultReportPolicy } from '../../protocol/report/policy.js';
 import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/settings/config.js';
-import { ConfigInvalid } from '../../workers/settings/faults.js';
 import { commands } from './commands.js';
 import { mutated, textOf } from './mutate.js';
 import { oddValue } from './odd-values.js';
@@ -117,7 +116,7 @@ function outcomeOf(run: () => unknown): { error: unknown } | Record<string, neve
 }
 
 function isDocumented(error: unknown): error is Error {
-  return [LabOperationsError, ApplicationFailure, PolicyInvalid, PolicyTooNew, ConfigInvalid, SecretFileInvalid].some(
+  return [LabOperationsError, ApplicationFailure, PolicyInvalid, PolicyTooNew, SecretFileInvalid].some(
     (kind) => error instanceof kind,
   );
 }

@@ -47,5 +47,7 @@ test('with -o json also their errors are JSON', async () => {
   const { stderr, ...ran } = await labops('migrate -o json');
   const message = expect.stringMatching(/DATABASE_URL is missing/) as string;
   expect(ran).toEqual({ code: 2, stdout: '' });
-  expect(JSON.parse(stderr)).toEqual({ error: { name: 'ConfigInvalid', message } });
+  const fields = [{ field: 'DATABASE_URL', message: expect.any(String) as string }];
+  const known = { name: 'ConfigInvalid', code: 'config_invalid', kind: 'invalid', message, fields };
+  expect(JSON.parse(stderr)).toMatchObject({ error: known });
 });
