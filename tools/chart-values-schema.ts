@@ -53,7 +53,10 @@ export function chartValuesSchema(): string {
         triggerAuthentication: text,
       }),
       workerVersioning: closed({ enabled: flag, connection: object, rollout: object, sunset: object }),
-      prometheusOperator: closed({ enabled: flag, labels: texts, interval: text }),
+      prometheusOperator: closed({
+        ...{ enabled: flag, labels: texts, interval: text },
+        docs: { type: 'string', pattern: '^(https?://.+/)?$' },
+      }),
       networkPolicies: closed({
         enabled: flag,
         egress: { ...rules, required: ['dns', 'database'] },

@@ -118,9 +118,10 @@ test('worker, ingress and sandbox read the description of the deployment that is
   }
 });
 
-test('Prometheus scrapes every program that shows metrics, at its port, and reads the rules that are mounted', async () => {
+test('Prometheus scrapes every program that shows metrics, at its port, reads the rules that are mounted, and says where their runbooks are', async () => {
   const file = compose.configs['prometheus']?.file ?? 'no file';
   const scraping = parse(await readFile(join(projectFolder, file), 'utf8')) as {
+    global: { external_labels: Record<string, string> };
     rule_files: string[];
     scrape_configs: { static_configs: { targets: string[] }[] }[];
   };
@@ -134,6 +135,7 @@ test('Prometheus scrapes every program that shows metrics, at its port, and read
   // They stand at the same place beside the file that is mounted, so it can be used as it is.
   const rules = scraping.rule_files.map((name) => [`/etc/prometheus/${name}`, join(projectFolder, file, '..', name)]);
   expect(mounted).toEqual(expect.arrayContaining(rules));
+  expect(scraping.global.external_labels['labops_docs']).toMatch(/^https:.+\/$/);
 });
 
 const ours = services.filter(([, { image }]) => image.startsWith('lab-operations-'));

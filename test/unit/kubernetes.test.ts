@@ -305,9 +305,12 @@ test('the ServiceMonitor reads the port of the Service for metrics', async () =>
   expect(source).toContain(`app.get('${monitor?.spec.endpoints[0]?.path}'`);
 });
 
-test('the operator gets the alerts of deploy/chart/prometheus-rules.yml', async () => {
-  const rule = (await findIn('most', 'PrometheusRule')) as PrometheusRule | undefined;
-  expect(rule?.spec).toEqual(parse(await readFile(rulesPath, 'utf8')));
+test("the operator gets the alerts of deploy/chart/prometheus-rules.yml, with the runbooks' addresses if the values say where they are", async () => {
+  const rules = await readFile(rulesPath, 'utf8');
+  const specOf = async (variant: Variant) => ((await findIn(variant, 'PrometheusRule')) as PrometheusRule).spec;
+  expect(await specOf('worker-deployment')).toEqual(parse(rules));
+  const docs = 'https://git.example.com/lab-operations-worker/blob/v0.1.0/';
+  expect(await specOf('most')).toEqual(parse(rules.replaceAll('{{ $externalLabels.labops_docs }}', docs)));
 });
 
 describe('the chart', async () => {
