@@ -1,6 +1,7 @@
 # One image for the worker, the ingress, the codec server and labops; the command says which. The sandbox, which stands in for the lab
 # service, is in an image of its own: `--target sandbox`. Debian, because the worker's native core does not run on musl.
-# Node 24 has long-term support until April 2028; the digest is that of its index of platforms (docs/operations.md#versions-and-image).
+# Node 24, not 26: both have long-term support, 24 until April 2028, and a year longer in use. The tests also pass on 26. The digest is that of
+# its index of platforms (docs/operations.md#versions-and-image).
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
