@@ -229,6 +229,7 @@ const forLaterRuns = [
   'policy',
   'handedOver',
   'announced',
+  'cancelled',
   'raised',
   'replacements',
   'answers',

@@ -206,6 +206,8 @@ export interface AppointmentResult extends AppointmentState {
   raised?: Record<string, number>;
   /** Of one that was abandoned: until when a booking without an answer may still be carried out. A later run waits for it. */
   doubtUntil?: string;
+  /** The appointment that the product cancelled, and when the service had answered that: a later run's first read may be older. */
+  cancelled?: { appointmentId: string; at?: string };
 }
 
 /**

@@ -11,6 +11,7 @@ import type {
   AppointmentAttentionReason,
   AppointmentOutcome,
   AppointmentPhase,
+  AppointmentResult,
   BookAppointmentInput,
 } from '../../protocol/appointment/messages.js';
 import type { ResolvedAppointmentPolicy } from '../../protocol/appointment/policy.js';
@@ -71,8 +72,8 @@ export interface Appointment
   site?: { appointmentId: string; startAt: string; code: string };
   /** The state of the order when it was last read. */
   order?: Exclude<OrderEffect, 'open'>;
-  /** The appointment that the product cancelled: that it is cancelled is not news, unless it was shown open again. */
-  cancelledId?: string;
+  /** The appointment that the product cancelled: that it is cancelled is not news, unless it was shown open again. `at` is missing until the service has answered. */
+  cancelled?: NonNullable<AppointmentResult['cancelled']>;
   /** The visit at home that the product cancelled, and if that was in time for a refund. */
   refund?: { appointmentId: string; refundable: boolean };
   /** The appointment that fell away otherwise, until the order was asked why and the product notified. */
@@ -199,8 +200,12 @@ export function recordAnswer(
   return recordAppointment(appointment, answer, appointment.received === asked, now);
 }
 
-/** The same for a read. Right after a webhook, which has every event, a read may be older than it. */
+/** The same for a read. Right after a webhook, which has every event, a read may be older than it; right after a cancellation, too. */
 export function recordRead(appointment: Appointment, read: AppointmentSnapshot, asked: number, now: number): boolean {
+  if (isOpen(read) && read.appointmentId === justCancelled(appointment, now)) {
+    appointment.askAgainAt ??= now + minute;
+    return false;
+  }
   return recordAppointment(appointment, read, appointment.received === asked && !isOlder(read, appointment.known), now);
 }
 
@@ -219,6 +224,11 @@ function recordAppointment(
   if (appointment.known && canonicalJson(said(appointment.known)) === canonicalJson(said(answer))) return false;
   learn(appointment, answer, now);
   return true;
+}
+
+/** The appointment that the product cancelled less than a minute ago: a read that still shows it open may be older than that. */
+export function justCancelled({ cancelled }: Appointment, now: number): string | undefined {
+  return now < Date.parse(cancelled?.at ?? '') + minute ? cancelled?.appointmentId : undefined;
 }
 
 /** It has fewer events, and none that is later. */
@@ -264,14 +274,15 @@ function learn(appointment: Appointment, snapshot: AppointmentSnapshot, now: num
   answered(appointment, true, now);
   const { appointmentId, status = 'unknown', startAt } = snapshot;
   const hasFallen = before !== undefined && isOpen(before) && visitPhaseOf(snapshot) === 'cancelled';
-  if (hasFallen && appointmentId !== appointment.cancelledId) {
+  if (hasFallen && appointmentId !== appointment.cancelled?.appointmentId) {
     appointment.fallen = { appointmentId, reason: 'cancelled' };
     appointment.askAgainAt = now + minute;
   } else if (isOpen(snapshot)) {
     delete appointment.fallen;
     delete appointment.askAgainAt;
     // It stands all the same, and its next fall is news.
-    if (appointmentId === appointment.cancelledId && !(before && isOpen(before))) delete appointment.cancelledId;
+    if (appointmentId === appointment.cancelled?.appointmentId && !(before && isOpen(before)))
+      delete appointment.cancelled;
   }
   if (before?.status !== status || before.startAt !== startAt || before.appointmentId !== appointmentId) {
     note(appointment, startAt === undefined ? status : `${status}, for ${startAt}`, now);

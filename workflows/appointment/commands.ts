@@ -24,8 +24,10 @@ import { untilDue } from '../entity/loop-timer.js';
 import { actorOf, mostBeforeCancelling, notKnownYet, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { recordNoAnswer } from '../entity/polling.js';
+import { iso } from '../entity/spans.js';
 import {
   forget,
+  justCancelled,
   mayBeOver,
   openVisit,
   siteCodeOf,
@@ -66,7 +68,8 @@ export async function choose(appointment: Appointment, choice: SlotChoice): Prom
   // A webhook, or the same choice before it, was faster.
   if (open && isAt(appointment, open, slotId)) return stateOf(appointment);
   if (open) throw alreadyThere(open);
-  const { orderId, policy, cancelledId } = appointment;
+  const { orderId, policy } = appointment;
+  const cancelledId = justCancelled(appointment, Date.now());
   const { bookingTimeout, confirmation, confirmationWait } = policy;
   const call = omitNullish({ orderId, slotId, notes, bookingTimeout, cancelledId });
   const waits = confirmation === 'later' || site !== undefined ? { confirmWithin: confirmationWait } : {};
@@ -101,7 +104,8 @@ export async function askProvider(appointment: Appointment, request: Appointment
   if (open && open.startAt === undefined && open.provider?.toLowerCase() === provider.toLowerCase())
     return stateOf(appointment);
   if (open) throw alreadyThere(open);
-  const { orderId, policy, cancelledId } = appointment;
+  const { orderId, policy } = appointment;
+  const cancelledId = justCancelled(appointment, Date.now());
   const { bookingTimeout } = policy;
   const call = omitNullish({ orderId, provider, notes, bookingTimeout, cancelledId });
   const summary = `ask ${provider} for an appointment`;
@@ -223,11 +227,14 @@ export async function cancel(
   const open = openVisit(appointment);
   if (!open && cancellation.rebook) {
     // The same command before it was carried out.
-    const { known, goneId, cancelledId } = appointment;
-    if (cancelledId !== undefined && (known?.appointmentId ?? goneId) === cancelledId) return stateOf(appointment);
+    const { known, goneId, cancelled } = appointment;
+    if (cancelled && (known?.appointmentId ?? goneId) === cancelled.appointmentId) return stateOf(appointment);
     throw nothingBooked();
   }
-  if (open) await cancelAtService(appointment, open, cancellation);
+  if (open) {
+    await cancelAtService(appointment, open, cancellation);
+    appointment.cancelled = { appointmentId: open.appointmentId, at: iso(Date.now()) };
+  }
   noteActor(appointment, { ...actorOf(cancellation), done: 'cancelled by the product' });
   // The caller decides about another one that somebody made meanwhile.
   const other = openVisit(appointment);
@@ -249,9 +256,9 @@ async function cancelAtService(
   const { orderId } = appointment;
   const { appointmentId, type } = open;
   const asked = appointment.received;
-  const before = appointment.cancelledId;
+  const before = appointment.cancelled;
   // Its webhook may be faster than the answer, and is not news then.
-  appointment.cancelledId = appointmentId;
+  appointment.cancelled = { appointmentId };
   const call = omitNullish({ orderId, appointmentId, reasonId, notes, type: isWalkIn(open) ? type : undefined });
   try {
     const summary = 'cancel the appointment';
@@ -266,8 +273,8 @@ async function cancelAtService(
     // The blood draw was faster: nothing was cancelled, and nothing needs to be chosen again.
     if (isDrawn) throw ended(appointment);
   } catch (error) {
-    if (before === undefined) delete appointment.cancelledId;
-    else appointment.cancelledId = before;
+    if (before === undefined) delete appointment.cancelled;
+    else appointment.cancelled = before;
     const refusal = refusalOf(error);
     noteActor(appointment, { ...actorOf({ by }), done: `the cancellation failed with ${refusal.type}` });
     throw refusal;

@@ -116,6 +116,10 @@ export async function identify({ appointment, commands, earlierRun }: Appointmen
     resumeQuestions(appointment, previous);
     const { outcome, appointment: last } = previous;
     appointment.before = { outcome, ...(last && { appointmentId: last.appointmentId }) };
+    if (previous.cancelled) {
+      appointment.cancelled = previous.cancelled;
+      appointment.goneId = previous.cancelled.appointmentId;
+    }
     if (previous.doubtUntil !== undefined) appointment.doubtUntil = Date.parse(previous.doubtUntil);
     if (!appointment.requested) setPolicy(appointment, previous.policy);
   }

@@ -42,7 +42,7 @@ export function stateOf(appointment: Appointment): AppointmentState {
 }
 
 export function resultOf(appointment: Appointment): AppointmentResult {
-  const { ending = 'unresolved', policy, announced, attention, raised, doubtUntil } = appointment;
+  const { ending = 'unresolved', policy, announced, attention, raised, doubtUntil, cancelled } = appointment;
   return {
     version: firstVersion,
     ...stateOf(appointment),
@@ -51,7 +51,7 @@ export function resultOf(appointment: Appointment): AppointmentResult {
     announced,
     attention,
     ...(Object.keys(raised).length > 0 && { raised }),
-    ...omitNullish({ doubtUntil: isoOf(doubtUntil) }),
+    ...omitNullish({ doubtUntil: isoOf(doubtUntil), cancelled }),
   };
 }
 

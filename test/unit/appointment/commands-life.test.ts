@@ -474,6 +474,36 @@ describe('a cancellation', () => {
     expect(of.events.at(-1)).toBe('0.1h appointment.choice_needed cancelled');
   });
 
+  test('to choose again is no news either if a read within a minute still shows the appointment', async () => {
+    const of = await begin(confirmed, { cancelAppointment: { ...cancelled, events: [] } });
+    await cancel(of, { rebook: true });
+    await reportUnclear(of);
+    expect(await stateOf(of)).toMatchObject({ phase: 'awaiting_choice' });
+    await report(of, cancelled);
+    await of.given({ readAppointment: reading(cancelled) }, 1);
+    expect(of.events.join()).not.toContain('choice_needed');
+  });
+
+  test('is not undone in the next run by a read that is older, but an appointment that stands a minute later is in the way', async () => {
+    const of = await begin(confirmed, { cancelAppointment: cancelled });
+    await cancel(of, {});
+    const { result: previous } = of.run.end as { result: object };
+    const answers = { identifyAppointment: { notifies: true, previous, reading: reading(confirmed) } };
+    const next = await begin(confirmed, { ...answers, bookSlot: lost });
+    expect(await refusalOf(choose(next, atHome))).toBe('AnswerLost');
+    expect(next.argumentsOf('bookSlot')).toMatchObject([{ cancelledId: 'appointment-1' }]);
+    expect(await stateOf(next)).toMatchObject({ phase: 'awaiting_choice' });
+    await next.until(1);
+    expect(await stateOf(next)).toMatchObject({ phase: 'confirmed' });
+
+    const later = await begin(undefined, { cancelAppointment: cancelled, bookSlot: lost, readAppointment: reading() });
+    await report(later, confirmed);
+    await cancel(later, { rebook: true });
+    await later.until(1);
+    await choose(later, atHome);
+    expect(later.argumentsOf('bookSlot')).not.toMatchObject([{ cancelledId: 'appointment-1' }]);
+  });
+
   test.each([0, 1])('a day before the visit or less (%i h) is not refunded', async (hours) => {
     const soon = { startAt: at(day), endAt: at(day + hour) };
     const cancelAppointment = snapshot(['confirmed', 'cancelled'], soon);
