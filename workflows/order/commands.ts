@@ -44,6 +44,8 @@ import { answerCaller, requireNoOtherRoot, type KitOrderRun } from './run.js';
 /** A command after the check of what was given. */
 export interface CheckedCommand {
   orderId: string;
+  /** The order that it is about by now, if that may have become another one. */
+  meant?: () => string;
   /** True if what it asks for has happened already. A command whose answer was lost is sent again: it then does not do more. */
   isDone: () => boolean;
   /** Two people who do not know of each other must not undo each other's decision. */
@@ -72,15 +74,17 @@ export function registration(run: KitOrderRun, given: RegisterCommand): CheckedC
 
 export function cancellation(run: KitOrderRun, given?: CancelCommand): CheckedCommand {
   const orderId = commandedOrder(run, given);
+  // One that names no order means the kit that has replaced this one before its turn came.
+  const isOutdated = () => typeof given?.orderId !== 'string' && isReplaced(run.chain, orderId);
+  const meant = () => (isOutdated() ? currentOrder(run.chain).orderId : orderId);
   return {
     orderId,
-    isDone: () => findOrder(run.chain, orderId)?.standing.phase === 'cancelled',
+    meant,
+    isDone: () => findOrder(run.chain, meant())?.standing.phase === 'cancelled',
     work: async () => {
-      // One that names no order means the kit that has replaced this one before its turn came.
-      const isOutdated = typeof given?.orderId !== 'string' && isReplaced(run.chain, orderId);
-      const meant = isOutdated ? currentOrder(run.chain).orderId : orderId;
-      await (meant === orderId ? cancel(run, orderId) : run.lanes.run(meant, () => cancel(run, meant)));
-      return meant;
+      const id = meant();
+      await (id === orderId ? cancel(run, id) : run.lanes.run(id, () => cancel(run, id)));
+      return id;
     },
     decided: { ...actorOf(given), status: 'order_cancelled' },
   };
@@ -178,9 +182,9 @@ export function carryOut(run: KitOrderRun, commandOf: () => CheckedCommand): Pro
 }
 
 /** The case file says who tried: the answer that was lost may have said that it was done. */
-function noteFailed(chain: Chain, { decided: { status, by }, orderId }: CheckedCommand, error: unknown): never {
+function noteFailed(chain: Chain, { decided: { status, by }, orderId, meant }: CheckedCommand, error: unknown): never {
   const { type } = refusalOf(error);
-  if (by !== undefined) note(chain, `${words(status)}: failed with ${type}`, Date.now(), orderId, { by });
+  if (by !== undefined) note(chain, `${words(status)}: failed with ${type}`, Date.now(), meant?.() ?? orderId, { by });
   throw error;
 }
 

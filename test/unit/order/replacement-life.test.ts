@@ -340,11 +340,24 @@ describe('a replacement', () => {
     const order = await life(shipped, { onLost: 'replace' }, { replaceKitOrder: silent, cancelOrder });
     await order.report(lost);
     await order.update('cancel', { by: 'nurse-7' });
+    await order.update('cancel');
     await order.given({ replaceKitOrder: replaced });
     expect(order.argumentsOf('cancelOrder')).toEqual([newId]);
     expect(stateIn(order.run.replies[0]).timeline).toContainEqual(
       expect.objectContaining({ orderId: newId, status: 'order_cancelled', by: 'nurse-7' }),
     );
+    expect(stateIn(order.run.replies[1])).toMatchObject({ orderId: newId, phase: 'cancelled' });
+  });
+
+  test('by the policy lets a cancellation that names no order wait, and its failure is noted for the new kit', async () => {
+    const cancelOrder = refusal('CancelRefused');
+    const order = await life(shipped, { onLost: 'replace' }, { replaceKitOrder: silent, cancelOrder });
+    await order.report(lost);
+    await order.update('cancel', { by: 'nurse-7' });
+    const snapshot = kitOf('00000001-0000-4000-8000-000000000000', ['ordered'], numbered(2));
+    await order.given({ replaceKitOrder: { snapshot } });
+    const noted = '| `00000001` | **order cancelled: failed with CancelRefused**, by `nurse-7` |';
+    expect(order.run.shown.details).toContain(noted);
   });
 
   test('is asked about whatever else is asked, and though more time was given before', async () => {
