@@ -194,12 +194,11 @@ function noteFailed(chain: Chain, { decided: { status, by }, orderId, meant }: C
  */
 export async function carryOutCancelRequest(run: KitOrderRun): Promise<void> {
   const { chain } = run;
-  const { orderId } = currentOrder(chain);
   try {
-    if (outcomeOf(chain) === undefined)
-      await carryOut(run, () => cancellation(run, { ...chain.cancelRequestedBy, orderId }));
+    if (outcomeOf(chain) === undefined) await carryOut(run, () => cancellation(run, chain.cancelRequestedBy));
   } catch (error) {
     const { type } = refusalOf(error);
+    const { orderId } = currentOrder(chain);
     note(chain, `the cancellation of its placing could not be carried out: ${type}`, Date.now(), orderId);
     if (outcomeOf(chain) === undefined) raise(chain, cancellationFailed(orderId), Date.now());
   }

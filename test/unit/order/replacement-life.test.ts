@@ -15,6 +15,7 @@ import {
   newKit,
   numbered,
   orderId,
+  placed,
   reading,
   redraw,
   refusal,
@@ -358,6 +359,20 @@ describe('a replacement', () => {
     await order.given({ replaceKitOrder: { snapshot } });
     const noted = '| `00000001` | **order cancelled: failed with CancelRefused**, by `nurse-7` |';
     expect(order.run.shown.details).toContain(noted);
+  });
+
+  test('lets the cancellation of its placing wait, and that cancels the new kit, or asks about it', async () => {
+    for (const [cancelOrder, expected] of [
+      [newKit(['ordered', 'cancelled']), { orderId: newId, phase: 'cancelled', attention: [] }],
+      [refusal('CancelRefused'), { attention: [{ reason: 'cancellation_failed', orderId: newId }] }],
+    ] as const) {
+      const order = await life(lost, {}, { replaceKitOrder: silent, cancelOrder, notify: silent });
+      await order.update('replaceKit', { orderId });
+      await order.signal('orderPlaced', { ...placed, snapshot: shownAt(lost), cancelRequested: true });
+      await order.given({ replaceKitOrder: replaced });
+      expect(order.argumentsOf('cancelOrder')).toEqual([newId]);
+      expect(await order.state()).toMatchObject(expected);
+    }
   });
 
   test('is asked about whatever else is asked, and though more time was given before', async () => {
