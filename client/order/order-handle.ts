@@ -155,7 +155,8 @@ export class OrderHandle {
 
   /**
    * Answers an order that asks for a decision: `wait` gives it its limit once more, `replace` orders a new kit,
-   * `abandon` stops following it, which completes a chain that has the results of another kit. Sending the same decision again succeeds and changes nothing. Deadline: 30 seconds.
+   * `abandon` stops following it: a chain that has the results of another kit is completed, and one with another kit under way goes on with
+   * that. Sending the same decision again succeeds and changes nothing. Deadline: 30 seconds.
    * @throws AlreadyResolved when something else was decided, NothingToResolve, NotReplaceable, OrderMovedOn,
    * ReplacementLimitReached, OrderRefused, OrderInvalid without an order id, OrderEnded, ServiceDown
    */

@@ -114,8 +114,8 @@ function isReflected(step: OrderStep, state: OrderState, command: string, orderI
     case 'replaceKit':
       return link?.replacedBy !== undefined || state.chain.length > 1;
     case 'abandon':
-      // The results of another kit, or the service, may have ended it.
-      if (state.outcome === 'completed' || state.outcome === 'cancelled') return true;
+      // The results of another kit, or the service, may have ended it; or another kit is under way.
+      if (state.outcome === 'completed' || state.outcome === 'cancelled' || state.orderId !== orderId) return true;
       return state.outcome === 'abandoned' && (chain?.ending ?? resultOf(step)?.outcome) === 'abandoned';
     case 'wait':
       return !state.attention.some((raised) => raised.orderId === orderId && raised.reason.endsWith('_overdue'));

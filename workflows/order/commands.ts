@@ -17,6 +17,7 @@ import { clear, raise } from './announcements.js';
 import {
   currentOrder,
   findOrder,
+  isGivenUp,
   lastEventId,
   outcomeOf,
   registeredAs,
@@ -266,8 +267,8 @@ async function resolveProblem(run: KitOrderRun, orderId: string, decision: Decis
       return run.lanes.run(allReplacements, async () => {
         requireOpen(chain);
         recordResolution(chain, orderId, decision);
-        // Another order that has brought the results is the current one now.
-        if (outcomeOf(chain) === undefined) chain.ending = 'abandoned';
+        // Another order that is under way, or has brought the results, is the current one now.
+        if (outcomeOf(chain) === undefined && isGivenUp(chain, currentOrder(chain))) chain.ending = 'abandoned';
       });
     default:
       return decision satisfies never;
@@ -319,7 +320,8 @@ function isReplaced(chain: Chain, orderId: string): boolean {
 function isResolved(chain: Chain, orderId: string, decision: Decision): boolean {
   if (decision === 'replace') return isReplaced(chain, orderId);
   const isAnsweredSo = chain.resolutions.some((answer) => answer.orderId === orderId && answer.decision === decision);
-  if (decision === 'abandon') return isAnsweredSo && outcomeOf(chain) !== undefined;
+  if (decision === 'abandon')
+    return isAnsweredSo && (outcomeOf(chain) !== undefined || currentOrder(chain).orderId !== orderId);
   return isAnsweredSo && !asks(chain, orderId);
 }
 

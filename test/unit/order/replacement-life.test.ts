@@ -441,16 +441,29 @@ describe('the policy', () => {
     expect(order.happened()).not.toContain('ended abandoned');
   });
 
-  test('has replaced a kit that is on its way to results when the new one is given up: the order is abandoned, until either brings results', async () => {
+  test('has replaced a kit that is on its way to results when the new one is given up: the order goes on with it, until either brings results', async () => {
     for (const result of [shownAt(completed), newKit(happyPath)]) {
       const order = await lives(lost, { onLost: 'replace' }, { notify: silent });
       await order.signal('orderChanged', newKit(shipped));
       await order.report(arrived);
-      const reply = await order.update('resolveProblem', { orderId: newId, decision: 'abandon' });
-      expect(stateIn(reply)).toMatchObject({ outcome: 'abandoned', attention: [] });
+      for (let times = 0; times < 2; times += 1) {
+        const reply = await order.update('resolveProblem', { orderId: newId, decision: 'abandon' });
+        expect(stateIn(reply)).toMatchObject({ orderId, phase: 'at_lab', attention: [] });
+      }
+      await order.until(24 * 40);
+      expect(await order.reasons()).toContain('results_overdue');
       await order.signal('orderChanged', result);
       expect(await order.state()).toMatchObject({ orderId: result.orderId, outcome: 'completed' });
     }
+  });
+
+  test('has replaced kits that are all given up: the order is abandoned with the last of them', async () => {
+    const order = await lives(lost, { onLost: 'replace' });
+    await order.signal('orderChanged', newKit(shipped));
+    await order.report(arrived);
+    await order.update('resolveProblem', { orderId: newId, decision: 'abandon' });
+    await order.update('resolveProblem', { orderId, decision: 'abandon' });
+    expect(order.result).toMatchObject({ outcome: 'abandoned' });
   });
 
   test('has replaced a kit that the service redraws after all: of the two, the later is current, and a person is asked', async () => {
