@@ -12,5 +12,8 @@ export interface FailureDetails {
   retryAfterMs?: number;
 }
 
+/** The `reason` of a command that was refused because too many wait: nothing came of it. */
+export const notAccepted = 'not_accepted';
+
 /** The message of a query that a worker did not answer because the workflow moved on while it was read. */
 export const askAgain = 'The workflow moved on while it was read: ask again';

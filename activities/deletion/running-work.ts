@@ -18,6 +18,7 @@ import {
 import * as deletions from '../../protocol/deletion/messages.js';
 import * as links from '../../protocol/link/messages.js';
 import { appointmentPhases, linkPhases, orderPhases, phasesOf, reportPhases } from '../../protocol/phases.js';
+import { notAccepted, type FailureDetails } from '../../protocol/failure-details.js';
 import * as orders from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
 import * as placings from '../../protocol/order/placing-messages.js';
@@ -134,7 +135,10 @@ async function cancelBy(
     }
     if (!(error instanceof WorkflowUpdateFailedError)) throw error;
     const { cause } = error;
-    const type = cause instanceof ApplicationFailure ? cause.type : undefined;
+    const { type, message, details } =
+      cause instanceof ApplicationFailure ? cause : ({} as Partial<ApplicationFailure>);
+    const { reason } = (details?.[0] ?? {}) as Partial<FailureDetails>;
+    if (reason === notAccepted) throw ApplicationFailure.retryable(message, type);
     if (endedTypes.test(type ?? '')) return { fate: 'ended' };
     return { fate: 'not_cancelled', reason: type ?? 'CommandFailed' };
   }

@@ -39,6 +39,7 @@ learn(chain, {
 const order = openRun(chain, undefined);
 
 const link = {
+  ...openEntityRun(),
   link: openLink({ userId: 'user-1', provider: 'invented_watch', policy: resolvePolicy('link') }, Date.parse(at)),
 } as LinkRun;
 const appointment = {

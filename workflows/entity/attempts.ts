@@ -5,6 +5,8 @@ import {
   condition,
   ContinueAsNew,
 } from '@temporalio/workflow';
+import type { OfActor } from '../../protocol/ids.js';
+import { actorOf, mostBeforeCancelling, requireRoom } from './commands.js';
 
 /** A run that makes attempts until there is something to follow; a command may cancel it before. */
 export interface Attempting<End extends object> {
@@ -12,17 +14,27 @@ export interface Attempting<End extends object> {
   attempts: CancellationScope;
   /** A command cancelled it. */
   wasCancelled: boolean;
+  /** How many cancellations wait for the answer. */
+  waiting: number;
   /** The answer to a cancellation: known once nothing is under way any more. */
   end?: End | ApplicationFailure;
 }
 
 export function openAttempts<End extends object>(): Attempting<End> {
-  return { attempts: new CancellationScope(), wasCancelled: false };
+  return { attempts: new CancellationScope(), wasCancelled: false, waiting: 0 };
+}
+
+/** Called by the validator of the update that cancels. */
+export function validateCancellation(run: Attempting<object>, given: OfActor): void {
+  actorOf(given);
+  requireRoom(run.waiting, mostBeforeCancelling);
 }
 
 /** Called by the update that cancels. @returns what the run came to */
 export async function cancelAttempts<End extends object>(run: Attempting<End>): Promise<End> {
   run.wasCancelled = true;
+  // All are answered at once, when the run ends.
+  run.waiting += 1;
   run.attempts.cancel();
   await condition(() => run.end !== undefined);
   const { end } = run;

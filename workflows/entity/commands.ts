@@ -9,10 +9,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { StoppedDetails } from '../../activities/placing-stop.js';
-import type { FailureDetails } from '../../protocol/failure-details.js';
 import { isReference, referencePattern, actorRule, isActor, type OfActor } from '../../protocol/ids.js';
 import { day } from './spans.js';
 import { afterMessages } from './steps.js';
+import { notAccepted, type FailureDetails } from '../../protocol/failure-details.js';
 import { isObject } from '../../protocol/json-object.js';
 
 /** A command that waits for its turn, and what came of it. */
@@ -62,6 +62,7 @@ export function requireRoom(waiting: number, most = mostWaiting): void {
   throw refuse(
     'ServiceUnavailable',
     `${waiting} commands are not answered yet, so this one was not accepted; try again`,
+    { reason: notAccepted },
   );
 }
 

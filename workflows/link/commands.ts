@@ -12,7 +12,7 @@ import {
 import type { OfActor } from '../../protocol/ids.js';
 import type { LinkReport } from '../../protocol/link/link-report.js';
 import { activities } from '../activity-options.js';
-import { actorOf, commandWait, refusalOf, refuse, refuseField } from '../entity/commands.js';
+import { actorOf, commandWait, mostBeforeCancelling, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { obtainPolicy } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';
 import { readConnection, connectionQueryOf } from './reading.js';
@@ -190,13 +190,15 @@ function validateOpenOrConnected(run: LinkRun): void {
 export function validateCancellation(run: LinkRun, given: OfActor | undefined): void {
   actorOf(given);
   if (run.link.outcome !== 'cancelled') validateOpen(run);
+  run.commands.requireRoom(mostBeforeCancelling);
 }
 
 /** After a link's end the next one may begin, while the last notification is under way. */
 export function validateRequest(run: LinkRun, request: LinkRequest | undefined): void {
   const { newLink } = request ?? {};
-  if (!newLink) return validateOpen(run);
-  checkOptions(newLink);
+  if (newLink) checkOptions(newLink);
+  else validateOpen(run);
+  run.commands.requireRoom();
 }
 
 export function checkOptions(page: LinkOptions): void {
@@ -207,6 +209,7 @@ export function checkOptions(page: LinkOptions): void {
 export function validateReport(run: LinkRun, report: LinkReport): void {
   if (linkResultOf(report) === undefined) throw refuseField('state', 'must be a non-empty string');
   validateOpenOrConnected(run);
+  run.commands.requireRoom();
 }
 
 /** The refusal does not repeat the code. */
@@ -219,6 +222,7 @@ export function validateCode(run: LinkRun, given: MfaCode): void {
     throw refuse('InvalidCode', `The code ${codeRule}`, { fields: [{ field: 'code', message: codeRule }] });
   }
   validateOpenOrConnected(run);
+  run.commands.requireRoom();
 }
 
 function ended({ outcome }: Pick<Link, 'outcome'>): ApplicationFailure {

@@ -1,5 +1,5 @@
 import { setCurrentDetails, setHandler } from '@temporalio/workflow';
-import { canonicalId, isAddressable, placeKitOrderId } from '../../protocol/ids.js';
+import { canonicalId, isAddressable, placeKitOrderId, type OfActor } from '../../protocol/ids.js';
 import {
   cancelUpdate,
   stateQuery,
@@ -10,7 +10,7 @@ import {
 } from '../../protocol/order/placing-messages.js';
 import { labPhaseKey, labReferenceKey, placingPhase } from '../../protocol/search-attributes.js';
 import { activities } from '../activity-options.js';
-import { answeringCancellation, cancelAttempts, openAttempts } from '../entity/attempts.js';
+import { answeringCancellation, cancelAttempts, openAttempts, validateCancellation } from '../entity/attempts.js';
 import { refusalOf, refuseField, requireReference, throwRefusal } from '../entity/commands.js';
 import { setAbsentSearchAttributes } from '../entity/operators.js';
 import { openPolicy, settlePolicy } from '../entity/policy.js';
@@ -30,7 +30,10 @@ export async function adoptOrder({ reference, orderId, policy }: AdoptOrderInput
   };
   setHandler(stateQuery, () => state, { description: 'Where the adoption stands.' });
   // There is an order already, so nothing stops: the caller learns which it is, and cancels that.
-  setHandler(cancelUpdate, () => cancelAttempts(run), { description: 'Answers with the order once it is adopted.' });
+  setHandler(cancelUpdate, () => cancelAttempts(run), {
+    description: 'Answers with the order once it is adopted.',
+    validator: (given: OfActor) => validateCancellation(run, given),
+  });
   setAbsentSearchAttributes([
     { key: labReferenceKey, value: reference },
     { key: labPhaseKey, value: placingPhase },

@@ -29,7 +29,13 @@ import { labPhaseKey, labReferenceKey, ofUser, placingPhase } from '../../protoc
 import { activities, creation, orderSearch } from '../activity-options.js';
 import { adoptOrder } from './adopting.js';
 import { setAttention } from '../entity/attention.js';
-import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
+import {
+  answeringCancellation,
+  cancelAttempts,
+  openAttempts,
+  validateCancellation,
+  type Attempting,
+} from '../entity/attempts.js';
 import {
   actorOf,
   askedPause,
@@ -119,7 +125,7 @@ function listen(run: PlacingRun): void {
   };
   setHandler(cancelUpdate, cancel, {
     description: 'Ends the placing before there is an order. If there is one already, answers with its id.',
-    validator: (given: OfActor) => void actorOf(given),
+    validator: (given: OfActor) => validateCancellation(run, given),
   });
 }
 

@@ -29,7 +29,13 @@ import { labReferenceKey, ofUser } from '../../protocol/search-attributes.js';
 import type { ReportSnapshot } from '../../service/report/snapshot.js';
 import { activities, upload as uploadOptions } from '../activity-options.js';
 import { setAttention } from '../entity/attention.js';
-import { answeringCancellation, cancelAttempts, openAttempts, type Attempting } from '../entity/attempts.js';
+import {
+  answeringCancellation,
+  cancelAttempts,
+  openAttempts,
+  validateCancellation,
+  type Attempting,
+} from '../entity/attempts.js';
 import { actorOf, askedPause, isAccessRefused, refusalOf, refuse, requireReference } from '../entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from '../entity/loop.js';
 import { byActor, setAbsentSearchAttributes } from '../entity/operators.js';
@@ -102,7 +108,7 @@ function listen(run: SubmissionRun): void {
   };
   setHandler(cancelUpdate, cancel, {
     description: 'Ends the submission before there is a job. If there is one already, answers with its id.',
-    validator: (given: OfActor) => void actorOf(given),
+    validator: (given: OfActor) => validateCancellation(run, given),
   });
 }
 

@@ -3,6 +3,7 @@ import { start } from '../appointment/appointments.js';
 import { life as appointmentLife, reading } from '../appointment/lives.js';
 import { opening as deletion, usual, userId } from '../deletion/lives.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
+import { opening as linkOpening, provider, userId as linkUser } from '../link/lives.js';
 import { life as reviewLife } from '../match-review/lives.js';
 import { item } from '../match-review/reviews.js';
 import {
@@ -17,6 +18,8 @@ import {
 } from '../order/lives.js';
 import { placed } from './placed-order.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
+import { placeKitOrder } from '../../../workflows/order/placing.js';
+import { submitReport } from '../../../workflows/report/submit.js';
 
 /* How callers of commands are answered, the same in all rooms: in the lives of an appointment and of a deletion. */
 
@@ -111,16 +114,28 @@ describe('a command', () => {
     expect(await register()).toMatchObject({ value: { registered: true } });
   });
 
-  test('is refused without a trace if five of an appointment or a match review wait', async () => {
+  test('is refused without a trace if five of an appointment, a match review or a link wait, or eight cancellations of a placing, an adoption or an upload', async () => {
     const arranging = await appointment({ findSlots: silent });
     const reviewing = await reviewLife(item(), { decideMatchReview: silent });
-    for (const [life, name, given] of [
-      [arranging, 'findSlots', {}],
-      [reviewing, 'reject', {}],
+    const linking = new Life(linkOpening(), { createLinkToken: silent });
+    const opening = { workflow: placeKitOrder, type: 'placeKitOrder', workflowId: 'place-kit-order/ref-1', now: start };
+    const placing = new Life(opening, { createKitOrder: silent });
+    const adopting = new Life(opening, { adoptOrder: silent });
+    const upload = { workflow: submitReport, type: 'submitReport', workflowId: 'submit-report/ref-1', now: start };
+    const uploading = new Life(upload, { uploadReport: silent });
+    const kit = { reference: 'ref-1', policy: resolvePolicy('order') };
+    const file = { reference: 'ref-1', userId, file: { path: 'report.pdf' }, policy: resolvePolicy('report') };
+    for (const [life, name, given, most] of [
+      [arranging, 'findSlots', {}, 5],
+      [reviewing, 'reject', {}, 5],
+      [await linking.start({ userId: linkUser, provider, policy: resolvePolicy('link') }), 'requestLink', {}, 5],
+      [await placing.start({ ...kit, kind: 'unregistered', order: { user_id: userId } }), 'cancel', {}, 8],
+      [await adopting.start({ ...kit, kind: 'existing', orderId }), 'cancel', {}, 8],
+      [await uploading.start(file), 'cancel', {}, 8],
     ] as const) {
-      for (let count = 0; count < 5; count += 1) expect(await life.update(name, given)).toBeUndefined();
+      while (life.run.accepted.length < most) expect(await life.update(name, given)).toBeUndefined();
       expect(await life.update(name, given)).toEqual({ name, refused: 'ServiceUnavailable' });
-      expect(life.run.accepted).toHaveLength(5);
+      expect(life.run.accepted).toHaveLength(most);
     }
     expect(await arranging.update('cancel')).toBeUndefined();
     expect(arranging.run.accepted.at(-1)).toBe('cancel');

@@ -4,6 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import { runningWorkActivities } from '../../../../activities/deletion/running-work.js';
 import { allWorkIdsOf } from '../../../../activities/deletion/erasure.js';
+import { notAccepted } from '../../../../protocol/failure-details.js';
 import { kitOrderId, parsingJobId } from '../../../../protocol/ids.js';
 import {
   labAttentionKey,
@@ -121,6 +122,21 @@ test.each([
     }
   },
 );
+
+test('a command that its workflow had no room for is sent again by the next attempt', async () => {
+  const refusal = ApplicationFailure.nonRetryable('invented', 'ServiceUnavailable', {
+    fields: [],
+    reason: notAccepted,
+  });
+  const full = () => {
+    throw new WorkflowUpdateFailedError('failed', refusal);
+  };
+  const { temporal } = temporalWith([], { work: full });
+  const cancelling = runningWorkActivities({ temporal, target: 'off' }).cancelWork({
+    ...{ workflowId: 'work', name: 'placeKitOrder', by: 'agent-4' },
+  });
+  await expect(cancelling).rejects.toMatchObject({ type: 'ServiceUnavailable', nonRetryable: false });
+});
 
 test('a user’s work has the ids of orders, transactions, jobs and appointments; work that never answers is left out in the end', async () => {
   const typedSearchAttributes = attributes([
