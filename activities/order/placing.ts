@@ -192,7 +192,7 @@ async function findEarlier(dependencies: ActivityDependencies, input: CreateKitO
   } catch (error) {
     if (!sent.mayHaveBeenSent) await reportProgress(dependencies, 'nothing_sent').catch(() => undefined);
     // There may be an order that would be missed: the placing knows more.
-    const mayPass = error instanceof ServiceRefused && error.status === 422 && sent.mayHaveBeenSent;
+    const mayPass = error instanceof ServiceRefused && [400, 422].includes(error.status) && sent.mayHaveBeenSent;
     throw mayPass ? failureOf(error, 'SearchRefused') : error;
   }
 }

@@ -203,15 +203,20 @@ describe('the search for an order that a lost answer created', () => {
     expect(await posts(createPath)).toBe(0);
   });
 
+  const named = [{ type: 'uuid_parsing', loc: ['query', 'user_id'], msg: 'Invented: not a UUID' }];
   test.each([
-    ['names a field', [{ type: 'uuid_parsing', loc: ['query', 'user_id'], msg: 'Invented: not a UUID' }]],
-    ['is a sentence', 'Invalid format for parameter user_id: invalid UUID length: 3'],
-  ])('refuses the placing if the refusal %s, but only the search once something is sent', async (_how, detail) => {
-    await answering('GET', '/orders', 422, { detail }, {});
-    await expect(create()).rejects.toMatchObject({ type: 'OrderRefused', nonRetryable: true });
-    await expect(create({ triedBefore: true })).rejects.toMatchObject({ type: 'SearchRefused', nonRetryable: true });
-    expect(await posts(createPath)).toBe(0);
-  });
+    ['names a field', 422, named],
+    ['names a field', 400, named],
+    ['is a sentence', 422, 'Invalid format for parameter user_id: invalid UUID length: 3'],
+  ])(
+    'refuses the placing if its refusal %s (%i), but only the search once something is sent',
+    async (_how, status, detail) => {
+      await answering('GET', '/orders', status, { detail }, {});
+      await expect(create()).rejects.toMatchObject({ type: 'OrderRefused', nonRetryable: true });
+      await expect(create({ triedBefore: true })).rejects.toMatchObject({ type: 'SearchRefused', nonRetryable: true });
+      expect(await posts(createPath)).toBe(0);
+    },
+  );
 });
 
 describe('a creation that is repeated, because the list does not show the first one yet', () => {
