@@ -230,7 +230,7 @@ function rank({ typedSearchAttributes, startTime }: WorkflowExecutionInfo): numb
  * @param input when this run began, and if earlier executions of the activity have failed
  * @param settling milliseconds
  * @throws ApplicationFailure `EarlierPlacingUnsettled` while a creation of a run that was ended from outside may still
- * be running. A run that failed by itself or was cancelled has none: it waited for its creations, or got an answer
+ * be running. A placing that failed by itself or was cancelled has none: it waited for its creations, or got an answer
  */
 export function whenSent(
   runs: readonly Run[],

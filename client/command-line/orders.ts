@@ -91,7 +91,7 @@ export function orderCommands(program: Command, commandLine: CommandLine): void 
   resolveCommand(orders, commandLine);
   orders
     .command('replace-kit <order-id>')
-    .description('order a new kit for one that is lost, failed or stuck, to the same address')
+    .description('order a new kit for one that is lost, failed, on its way or with the customer, to the same address')
     .action(async (orderId: string) =>
       command(commandLine, { orderId }, newKit, (handle) => handle.replaceKit({ orderId })),
     );

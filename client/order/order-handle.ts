@@ -170,9 +170,9 @@ export class OrderHandle {
   }
 
   /**
-   * Orders a new kit for one that is lost, failed or stuck on its way, to the same address. However often it is asked
-   * for, an order is replaced once: asking again answers with the state. The order is named, because by the next attempt
-   * another one may be the current order. Deadline: 30 seconds.
+   * Orders a new kit for one that is lost, failed, on its way or with the customer, to the same address. However often it is
+   * asked for, an order is replaced once: asking again answers with the state. The order is named, because by the next attempt another one
+   * may be the current order. Deadline: 30 seconds.
    * @throws NotReplaceable, OrderMovedOn when the kit turns out to be somewhere else, ReplacementLimitReached,
    * OrderRefused, OrderInvalid without an order id, OrderEnded, ServiceDown
    */

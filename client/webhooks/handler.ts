@@ -13,8 +13,8 @@ import { type Bounds, checkedBounds, defaultWebhookBytes, requireAboveZero } fro
 
 export interface WebhookHandlerOptions {
   /**
-   * Orders' events go to its `kitOrder` workflows, those of lab reports to `parsingJob`. If the worker has encryption keys
-   * it needs them too: see `encryption`.
+   * Each event goes to the workflow that it is about: of an order, an appointment, a match review, a link or a lab report. If the
+   * worker has encryption keys it needs them too: see `encryption`.
    */
   temporal: Client;
   /**

@@ -55,7 +55,7 @@ export const creationProgressSignal = defineSignal<[CreationProgress]>('creation
 export type PlacingEnd =
   /** There is no order, and none will be created. */
   | { outcome: 'cancelled'; reference: string }
-  /** It came too late: there is an order, which goes on; its own `cancel` cancels it. */
+  /** It came too late: there is an order. One that was placed tries once to cancel itself; one that was adopted goes on. */
   | { outcome: 'placed'; orderId: string };
 
 /** Ends a placing before there is an order: on `placeKitOrder`. Waits until it is certain if there is one. */

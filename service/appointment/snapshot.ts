@@ -28,7 +28,7 @@ export interface AppointmentSnapshot {
   canReschedule?: boolean;
   /** At a service centre: the laboratory's own number. */
   externalId?: string;
-  /** As the service lists them, which is in the order in which they happened. */
+  /** The earliest first. */
   events: AppointmentEvent[];
 }
 

@@ -221,7 +221,7 @@ function remedyFor(chain: Chain, order: ChainOrder): Remedy {
 }
 
 /**
- * Three kinds of order are never replaced automatically: one that was not handed over or was made elsewhere, one for which no kit is
+ * Besides those of `remedyFor`, three kinds of order are never replaced automatically: one that was not handed over or was made elsewhere, one for which no kit is
  * shipped, and one whose chain has used all its replacements. For these a person is asked.
  */
 function allowed(chain: Chain, order: ChainOrder, remedy: Remedy): Remedy {

@@ -29,7 +29,7 @@ import { readCriticalReport, readSnapshot } from './snapshots.js';
 import type { KitOrderRun } from './run.js';
 import { showUnidentified } from './view.js';
 
-/** Takes a report in. Called by signal handlers and by whatever read an order: it only records. */
+/** Takes a report in. Called by signal handlers and by whatever read an order: it waits for nothing. */
 export function receiveSnapshot(run: KitOrderRun, reported: OrderSnapshot): void {
   const snapshot = readSnapshot(reported);
   if (!snapshot) {

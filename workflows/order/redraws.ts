@@ -12,8 +12,8 @@ import type { OrderRecord, Orders } from './snapshots.js';
 
 /*
  * A redraw: the service itself follows a failed order up with another one, of the same transaction or with the failed order as its
- * parent. The wait for it is the deadline `redraw` (`deadlines.ts`), which `endRedrawWaits` ends; then `remedyFor` has a person asked
- * or a kit ordered (both `decisions.ts`). Of a redraw that comes after that and the replacement, the later becomes the current order,
+ * parent. The wait for it is the deadline `redraw` (`deadlines.ts`), which `endRedrawWaits` ends; then `remedyFor` has a person asked,
+ * a kit ordered or the order fail (both `decisions.ts`). Of a redraw that comes after that and the replacement, the later becomes the current order,
  * and the other is a late arrival.
  */
 

@@ -43,8 +43,8 @@ const replacementTimeout = 15 * minute;
 export const allReplacements = Symbol('replacements');
 
 /**
- * Orders a new kit for one that is lost, failed or on its way, once. One attempt ends before the next begins. The reservation is set before
- * anything is awaited and kept whatever happens, so trying again continues the same replacement.
+ * Orders a new kit for one that is lost, failed, on its way or with the customer, once. One attempt ends before the next begins. The
+ * reservation is set before anything is awaited and kept whatever happens, so trying again continues the same replacement.
  *
  * @throws ApplicationFailure `OrderEnded`, `NotReplaceable`, `ReplacementLimitReached`, `OrderMovedOn`, or what the service refused
  */
@@ -186,7 +186,7 @@ function requireReplaceable(order: ChainOrder): void {
   if (!onItsWay && !withCustomer && !somewhere && !needsSuccessor(order)) {
     throw refuse(
       'NotReplaceable',
-      `Order ${order.orderId} is in phase ${phase}: only a kit that is lost, failed or on its way can be replaced`,
+      `Order ${order.orderId} is in phase ${phase}: only a kit that is lost, failed, on its way or with the customer can be replaced`,
       { reason: phase },
     );
   }

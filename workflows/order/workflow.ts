@@ -129,7 +129,7 @@ function listen(run: KitOrderRun): void {
     run,
     messages.replaceKitUpdate,
     commands.replacement,
-    'Orders a new kit for one that is lost, failed or stuck on its way.',
+    'Orders a new kit for one that is lost, failed, on its way or with the customer.',
   );
   setHandler(messages.acknowledgeCriticalResultUpdate, (command) => acknowledgeNow(run, command), {
     description: 'Records that a person handles the critical result, which ends its reminders.',
