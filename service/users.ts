@@ -15,7 +15,7 @@ import {
   requiredTextSchema,
 } from './validation.js';
 
-/** `{name, slug, logo}` (specification) or `{provider, type}` (newer events); open, so a third form is kept too. */
+/** `{name, slug, logo}` (specification), `{provider, type}` (newer events) or the slug alone; open, so another form is kept too. */
 const sourceSchema = z.looseObject({
   name: fields.text,
   slug: fields.text,
@@ -25,7 +25,9 @@ const sourceSchema = z.looseObject({
 });
 
 /** A value that is not a source counts as absent: one untidy connection must not hide the others. */
-const sourceOrNone = sourceSchema.nullish().catch(undefined);
+const sourceOrNone = z
+  .preprocess((sent) => (typeof sent === 'string' ? { slug: sent } : sent), sourceSchema.nullish())
+  .catch(undefined);
 
 /** The specification names the provider `source`; deployments also send `provider`. Both are filled from either. */
 const connectedSourceSchema = z

@@ -27,6 +27,7 @@ const kinds = {
   number: { sent: [2, '2'], read: 2, wrong: object },
   flag: { sent: [true], read: true, wrong: object },
   part: { sent: [{ name: 'invented' }], read: { name: 'invented' }, wrong: 'invented' },
+  source: { sent: [{ slug: 'invented' }, 'invented'], read: { slug: 'invented' }, wrong: 5 },
   parts: { sent: [[{ id: 1 }]], read: [{ id: 1 }], wrong: 'invented' },
   references: { sent: [[{ id: 'invented' }]], read: [{ id: 'invented' }], wrong: 'invented' },
   bindings: { sent: [[{ team_id: 'team-1' }]], read: [{ team_id: 'team-1' }], wrong: 'invented' },
@@ -110,7 +111,8 @@ const things: Record<string, [call: Call, answer: (fields: object) => unknown, f
       time: `
         created_on fallback_birth_date.updated_at fallback_time_zone.updated_at connected_sources.0.created_on
       `,
-      part: 'fallback_birth_date fallback_time_zone connected_sources.0.source',
+      part: 'fallback_birth_date fallback_time_zone',
+      source: 'connected_sources.0.source',
       parts: 'connected_sources',
     },
   ],

@@ -70,12 +70,14 @@ describe('a user', () => {
       { provider: typed },
       { source: { slug: 'invented', name: null }, provider: { name: 'Invented' } },
       { source: { slug: 'one' }, provider: 'another' },
+      { source: 'invented' },
     ];
     expect((await read({ connected_sources })).connected_sources).toMatchObject([
       { source: slug, provider: slug },
       { source: typed, provider: typed },
       { source: both, provider: both },
       { source: { slug: 'one' }, provider: { slug: 'one' } },
+      { source: { slug: 'invented' }, provider: { slug: 'invented' } },
     ]);
   });
 
