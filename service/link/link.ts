@@ -162,12 +162,14 @@ async function step(transport: Transport, call: Step, provider: string, linkToke
 }
 
 /**
- * A step that failed is a result, whatever its status, also in `detail`: the specification names no status, and sources differ. What
- * has neither the state `error` nor an error type of a link is a refusal of the call.
+ * A step that failed is a result, whatever its status, also in `detail`, which may be a text, a list or an object: the specification
+ * names no status, and sources differ. What has neither the state `error` nor an error type of a link is a refusal of the call.
  */
 function failedStepIn(body: unknown): object | undefined {
-  const isFailed = ({ state, error_type: type }: Record<string, unknown>) =>
-    state === 'error' || linkErrorTypes.some((known) => known === type);
-  const failed = [body, isObject(body) ? body['detail'] : undefined].filter(isObject).find(isFailed);
-  return failed && { ...failed, state: 'error' };
+  const parts = [body, isObject(body) ? body['detail'] : undefined].flat();
+  const steps = parts.map((part) => (isObject(part) ? part : { error_type: part }));
+  const typeIn = ({ error_type, type, msg }: Record<string, unknown>) =>
+    linkErrorTypes.find((known) => [error_type, type, msg].includes(known));
+  const failed = steps.find((step) => step['state'] === 'error' || typeIn(step) !== undefined);
+  return failed && { ...failed, error_type: typeIn(failed) ?? failed['error_type'], state: 'error' };
 }

@@ -102,6 +102,9 @@ describe('the result of a step', () => {
     [401, { detail: { error_type: 'incorrect_mfa_code' } }, 'incorrect_mfa_code'],
     [409, { error_type: 'duplicate_connection', state: null }, 'duplicate_connection'],
     [422, { detail: { state: 'error', error: 'words' } }],
+    [400, { detail: 'incorrect_mfa_code' }, 'incorrect_mfa_code'],
+    [422, { detail: [{ loc: ['body'] }, { type: 'incorrect_mfa_code', msg: 'words' }] }, 'incorrect_mfa_code'],
+    [422, { detail: [{ type: 'value_error', msg: 'token_expired' }] }, 'token_expired'],
   ])('is a failed step with %i and %j', async (status, body, errorType) => {
     const result = await resultOf(body, status);
     expect([result.state, result.error_type]).toEqual(['error', errorType]);
