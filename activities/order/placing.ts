@@ -373,7 +373,7 @@ function replacementRequest(failed: Order, { labTestId, labAccountId }: ReplaceK
     state: address.state ?? '',
     zip: address.zip ?? '',
     country: countryCodeOf(address.country ?? ''),
-    phone_number: address.phone_number ?? failed.patient_details?.phone_number ?? '',
+    phone_number: address.phone_number || (failed.patient_details?.phone_number ?? ''),
   };
   return {
     user_id: failed.user_id,

@@ -32,7 +32,7 @@ async function replacing(
   { read = { body: failed }, requireNotStopped = () => Promise.resolve(), runs = [] }: Circumstances = {},
 ) {
   const creations: string[] = [];
-  const { baseUrl } = await answering(({ method, url = '' }) => {
+  const { baseUrl, requests } = await answering(({ method, url = '' }) => {
     if (method === 'POST') creations.push(url);
     if (method === 'POST') return { body: { order: { ...failed, id: 'new-kit' }, status: 'success', message: 'made' } };
     if (url.startsWith('/orders')) return list;
@@ -59,7 +59,7 @@ async function replacing(
   const times = { scheduledTimestampMs: now, startToCloseTimeoutMs: hour, scheduleToCloseTimeoutMs: hour };
   const info = { ...times, currentAttemptScheduledTimestampMs: now };
   const placed: Promise<PlacedOrder> = new MockActivityEnvironment(info).run(() => replaceKitOrder(input));
-  return { placed, outcome: placed.catch((error: unknown) => error), creations };
+  return { placed, outcome: placed.catch((error: unknown) => error), creations, requests };
 }
 
 const listed = (...orders: object[]): Answer => ({ body: { orders, total: orders.length, page: 1, size: 50 } });
@@ -152,4 +152,13 @@ test('a redraw before the failed order is not the one that follows it', async ()
   const earlier = { id: 'redraw', origin: 'redraw' };
   const placed = await replace(earlier, { id: 'failed', origin: 'redraw' });
   expect(placed).toMatchObject({ adopted: false, snapshot: { orderId: 'new-kit' } });
+});
+
+test('a replacement has the patient’s phone number if the failed order’s address has an empty one', async () => {
+  const patient_details = { phone_number: '+12025550101' };
+  const body = { ...failed, patient_details, shipping_details: { ...shippingDetails, phone_number: '' } };
+  const { placed, requests } = await replacing(listed(), {}, { read: { body } });
+  await placed;
+  const sent = requests.find(({ method }) => method === 'POST')?.body;
+  expect(sent).toMatchObject({ shipping_details: patient_details });
 });
