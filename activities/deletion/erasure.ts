@@ -1,7 +1,7 @@
 import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { canonicalId } from '../../service/canonical-id.js';
-import { NotFound } from '../../service/errors.js';
+import { ServiceRefused, TooManyRequests, Unauthorized } from '../../service/errors.js';
 import type { LabService } from '../../service/lab-service.js';
 import { isScheduledForDeletion, isStatedUnknown } from '../../service/users.js';
 import { type ActivityDependencies, withStore } from '../dependencies.js';
@@ -19,13 +19,14 @@ import { listed } from '../workflow-runs.js';
 
 /**
  * True if the product has given the reference to another user since: what names only the reference may be about that user. The first
- * 404 that is not the service's own answer proves nothing.
+ * refusal that is not the service's own answer proves nothing; repeated, it is that of a service without this read.
  */
 async function isAnothers(service: LabService, userId: string, clientUserId: string): Promise<boolean> {
   try {
     return canonicalId((await service.users.resolve(clientUserId)).user_id) !== canonicalId(userId);
   } catch (error) {
-    if (!(error instanceof NotFound)) throw error;
+    const isOfKey = error instanceof Unauthorized || error instanceof TooManyRequests;
+    if (!(error instanceof ServiceRefused) || isOfKey) throw error;
     if (!isStatedUnknown(error) && !isScheduledForDeletion(error) && activityInfo().attempt === 1) throw askedAgain();
     return false;
   }
@@ -33,7 +34,7 @@ async function isAnothers(service: LabService, userId: string, clientUserId: str
 
 function askedAgain(): ApplicationFailure {
   return ApplicationFailure.create({
-    message: 'A 404 to the read by client_user_id may not be the lab service’s own answer',
+    message: 'A refusal of the read by client_user_id may not be the lab service’s own answer',
     type: 'AnswerUnreadable',
     nonRetryable: false,
     nextRetryDelay: '10 minutes',

@@ -38,14 +38,28 @@ test.each([
   },
 );
 
-test('the reference of a deleted user counts after a 404 that may be a proxy’s only if that is repeated', async () => {
-  const proxy: Answer = { status: 404, body: '<html>404 page not found</html>' };
-  expect(await rejection(erasing(proxy))).toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
-  expect(await erasing(proxy, 2)).toEqual(byReference);
-});
+test.each([
+  ['404, perhaps a proxy’s,', { status: 404, body: '<html>404 page not found</html>' }],
+  ['405 of a service without this read', { status: 405, body: { detail: 'Method Not Allowed' } }],
+  [
+    '422 of a service that takes it for another path',
+    { status: 422, body: { detail: [{ loc: ['path', 'user_id'] }] } },
+  ],
+] satisfies [string, Answer][])(
+  'the reference of a deleted user counts after a %s only if that is repeated',
+  async (_what, answer) => {
+    expect(await rejection(erasing(answer))).toMatchObject({ type: 'AnswerUnreadable', nonRetryable: false });
+    expect(await erasing(answer, 2)).toEqual(byReference);
+  },
+);
 
-test('nothing is erased while the service does not say whose the reference is', async () => {
-  expect(await rejection(erasing({ status: 503, body: '' }, 5))).toMatchObject({ type: 'ServiceUnavailable' });
+test.each([
+  [503, 'ServiceUnavailable'],
+  [401, 'Unauthorized'],
+  [403, 'Unauthorized'],
+  [429, 'TooManyRequests'],
+])('nothing is erased while the service does not say whose the reference is: %s', async (status, type) => {
+  expect(await rejection(erasing({ status, body: '' }, 5))).toMatchObject({ type });
 });
 
 test('nothing is erased of a user who is there: somebody has restored them', async () => {
