@@ -7,17 +7,18 @@ import { pino } from 'pino';
 import { workerIdentity } from '../../client/encryption/key-requirement.js';
 import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { startCodecServer } from '../../workers/codec-server.js';
-import { readCodecServerConfig } from '../../workers/settings/config.js';
+import { readCodecServerConfig, readWorkerConfig } from '../../workers/settings/config.js';
 import { codecServer } from '../../workers/doctor/codec-server.js';
 import { database } from '../../workers/doctor/database.js';
 import { encryption } from '../../workers/doctor/encryption.js';
 import { answerWithinMs, linesOf, notChecked, ok, runChecks } from '../../workers/doctor/findings.js';
 import { notificationTarget } from '../../workers/doctor/notification-target.js';
+import { labService } from '../../workers/doctor/service.js';
 import { retention } from '../../workers/doctor/server.js';
 import { reconciliation } from '../../workers/doctor/workers.js';
 import { ensureSearchAttributes, SearchAttributesMissing } from '../../workers/worker/search-attributes.js';
 import { clientAnsweredWith } from '../rig/grpc-answers.js';
-import { rejection, serving } from './service/recording-server.js';
+import { answering, rejection, serving } from './service/recording-server.js';
 
 const { DescribeNamespaceResponse, DescribeTaskQueueResponse } = proto.temporal.api.workflowservice.v1;
 
@@ -120,6 +121,20 @@ test('what is missing in this shell is not said of the workers, which may have i
     const found = matching(/ is not set here: .*with these settings/);
     expect(verdict).toMatchObject({ status: 'warning', found });
   }
+});
+
+test('a service with the lists of orders and users is right without a catalogue; one with neither may be another', async () => {
+  const checked = async (isService: boolean) => {
+    const isList = (url = '') => isService && /^\/(orders|v2\/user\/)\?/.test(url);
+    const { baseUrl } = await answering(({ url }) => {
+      const page = { orders: [], users: [], total: 0, page: 1, size: 1, pages: 0 };
+      return isList(url) ? { body: page } : { status: 404, body: { detail: 'Not Found' } };
+    });
+    const env = { SERVICE_BASE_URL: baseUrl, SERVICE_API_KEY: 'sk_test_invented', NODE_ENV: 'test' };
+    return labService(readWorkerConfig(env).service);
+  };
+  expect(await checked(true)).toMatchObject({ status: 'ok' });
+  expect(await checked(false)).toMatchObject({ status: 'fault', remedy: matching(/, or correct SERVICE_BASE_URL\.$/) });
 });
 
 const healthy = { name: 'healthy', run: () => Promise.resolve(ok('It answers.')) };

@@ -17,15 +17,16 @@ import { fetchThroughProxy } from '../../service/http/proxy.config.js';
 
 const options = { pageSize: 1, timeoutMs: answerWithinMs };
 
-/** Reads one entry of the catalogue, of the orders and of the users, and looks for a list that is at another path. */
+/** Reads one entry of the orders and of the users, which every service has, and looks for a list that is at another path. */
 export async function labService(config: AddressedConfig): Promise<Verdict> {
   return withService(config, async (service) => {
     try {
-      await service.labTests.list({}, options).next();
       const misplaced = (await Promise.all(lists.map((list) => misplacedList(config, service, list)))).flat();
       if (misplaced.length === 0) return ok('The lab service answers, takes the key, and lists orders and users.');
       const remedies = misplaced.map(({ remedy }) => remedy).join(' and ');
-      return fault(misplaced.map(({ found }) => found).join(' '), `Set ${remedies}, here or in SERVICE_DESCRIPTION.`);
+      const orElse = misplaced.length === lists.length ? ', or correct SERVICE_BASE_URL' : '';
+      const found = misplaced.map((each) => each.found).join(' ');
+      return fault(found, `Set ${remedies}, here or in SERVICE_DESCRIPTION${orElse}.`);
     } catch (error) {
       if (error instanceof ServiceError) return refused(error);
       throw error;
