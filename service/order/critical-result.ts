@@ -29,7 +29,7 @@ export const criticalResultSchema = z
   .looseObject({
     order_id: fields.referredId,
     id: fields.referredId,
-    sample_id: fields.text,
+    sample_id: fields.filledText,
     status: fields.text,
     interpretation: fields.text,
     team_id: fields.text,
@@ -47,7 +47,7 @@ export function criticalResultReportOf(result: CriticalResult): CriticalResultRe
   return omitNullish({
     orderId: order_id ?? id ?? '',
     userId: user_id,
-    sampleId: sample_id || undefined,
+    sampleId: sample_id,
     // It stands in ids of notifications.
     status: status ? lowerWordOf(status) : undefined,
     interpretation: interpretationOf(interpretation),

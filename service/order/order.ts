@@ -77,7 +77,7 @@ const shipmentSchema = z.looseObject({
 
 const orderDetailsSchema = z.looseObject({
   /** `testkit`, `walk_in_test`, `at_home_phlebotomy`, `on_site_collection`, or one not known yet. */
-  type: fields.text,
+  type: fields.filledText,
   data: fields.part(
     z.looseObject({
       id: fields.text,
@@ -145,7 +145,7 @@ export const orderSchema = z
     shipping_details: fields.part(addressSchema),
     details: fields.part(orderDetailsSchema),
     lab_test: fields.part(labTestSchema),
-    sample_id: fields.text,
+    sample_id: fields.filledText,
     health_insurance_id: fields.text,
     health_insurace_id: fields.text,
     notes: fields.text,

@@ -90,6 +90,11 @@ test('an order with nothing in it has no empty keys', () => {
   });
 });
 
+test('an empty sample id or type is none', () => {
+  const projected = snapshot({ sample_id: '', details: { type: '' }, lab_test: { method: 'testkit' } });
+  expect(projected).toEqual({ orderId: 'order-1', method: 'testkit', events: [] });
+});
+
 test('a shipment of which nothing is known yet is none: a kit without one has not shipped', () => {
   const shipment = { id: 'shipment-1', outbound_courier: null, outbound_tracking_number: '', notes: null };
   expect(snapshot({ details: { data: { shipment } } })).not.toHaveProperty('shipment');
