@@ -18,7 +18,8 @@ interface SlotName {
  * key for the same slot is requested when it is booked.
  */
 export function slotIdOf({ day, start, end, price, site }: SlotName): string {
-  const name = [day, start, end, ...(price === undefined ? [] : [price])].join('_');
+  // A computed price has more digits than it means: 119.99000000000001.
+  const name = [day, start, end, ...(price === undefined ? [] : [Number(price.toFixed(6))])].join('_');
   return site === undefined ? name : `${name}~${site}`;
 }
 

@@ -20,6 +20,10 @@ test.each([
   expect(slotOf(slotIdOf(named))).toEqual(named);
 });
 
+test('a slot’s id names a price without what a computed one has beyond the millionth', () => {
+  expect(slotOf(slotIdOf({ ...slot, price: 119.99000000000001 }))).toEqual({ ...slot, price: 119.99 });
+});
+
 test.each(['', 'bk_x', slotIdOf({ ...slot, day: '2024-3-5' }), `${slotIdOf(slot)}_x`, 7, undefined, null])(
   'a slot’s id is never %j',
   (text) => expect(slotOf(text)).toBeUndefined(),
