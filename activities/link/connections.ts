@@ -1,6 +1,7 @@
 import type { LabService } from '../../service/lab-service.js';
 import { utcInstant } from '../../service/timestamps.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../../service/users.js';
+import { lowerWordOf } from '../../service/word.js';
 import { compareText } from '../../protocol/canonical-json.js';
 import { omitNullish } from '../../service/json-object.js';
 import { anyZone, isAhead } from '../../protocol/time.js';
@@ -118,7 +119,7 @@ async function connectedSince(
   try {
     const connections = await providers.connectionsOf(userId, { timeoutMs: readTimeoutMs });
     const same = connections.filter(({ slug }) => isSameSource(provider, slug));
-    if (same.length === 0 || same.some(({ status }) => status !== 'connected')) return undefined;
+    if (same.length === 0 || same.some(({ status }) => lowerWordOf(status ?? '') !== 'connected')) return undefined;
     return Math.max(...same.map(({ created_on: createdOn }) => Date.parse(utcInstant(createdOn) ?? '') || 0));
   } catch (error) {
     if (isScheduledForDeletion(error) || isStatedUnknown(error)) return 'deleted';

@@ -3,6 +3,7 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { FeatureNotEnabled, ServiceRefused, TooManyRequests, Unauthorized } from '../../service/errors.js';
 import { matchReviewReportOf } from '../../service/match-review/snapshot.js';
 import type { MatchReview } from '../../service/match-review/match-reviews.js';
+import { lowerWordOf } from '../../service/word.js';
 import { attemptDueAt } from '../attempt.js';
 import { isAhead } from '../../protocol/time.js';
 import { signalOrStart } from '../../protocol/signal-or-start.js';
@@ -60,7 +61,7 @@ function isOff(error: unknown): error is ServiceRefused {
 
 function needsFollowing({ id, status }: MatchReview): boolean {
   // A review that is over needs no decision, but a service may still list it.
-  if (status === 'resolved' || status === 'matched') return false;
+  if (['resolved', 'matched'].includes(lowerWordOf(status ?? ''))) return false;
   if (isAddressable(id)) return true;
   log.warn('a match review was skipped: its id cannot be part of a workflow ID', { idLength: id.length });
   return false;

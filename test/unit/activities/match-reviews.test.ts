@@ -50,6 +50,20 @@ test('a review whose last result cannot be decoded does not end the pass before 
   expect(reported).toEqual([matchReviewId('result-2')]);
 });
 
+test('a review that is over is not followed, however its status is written', async () => {
+  const unknown = {
+    describe: throws(new WorkflowNotFoundError('no', 'review', undefined)),
+    signal: async () => undefined,
+  };
+  const over = ['Resolved', 'MATCHED'].map((status) => ({ ...open('result-1'), status }));
+  expect(
+    await passOver(
+      () => page(...over),
+      () => unknown,
+    ),
+  ).toEqual({ started: 0 });
+});
+
 test.each([
   ['before', '2026-03-10T11:00:00Z', 0],
   ['after', '2026-03-10T13:00:00Z', 1],

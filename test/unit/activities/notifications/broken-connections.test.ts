@@ -7,7 +7,7 @@ import { answering, serviceAt, type Answer } from '../../service/recording-serve
 const minute = 60_000;
 const ago = (milliseconds: number) => new Date(Date.now() - milliseconds).toISOString();
 const old = { slug: 'invented_watch', status: 'connected', created_on: '2026-01-01T00:00:00Z' };
-const whole = { ...old, created_on: ago(minute) };
+const whole = { ...old, status: 'Connected', created_on: ago(minute) };
 const broken = { ...whole, status: 'error', error_details: { errored_at: ago(minute) } };
 const other = { ...whole, slug: 'invented_ring' };
 
