@@ -177,7 +177,10 @@ export function receiveResult(link: Link, { state, errorType, providerMfa }: Lin
   if (state === 'error') return receiveError(link, errorType ?? 'unrecognised', now);
   // An unknown state may mean success.
   doubt(link, now);
-  receiveError(link, state, now);
+  if (!state.startsWith('pending')) return receiveError(link, state, now);
+  // The login goes on without the user.
+  link.errorType = state;
+  note(link, `state ${state}`, now);
 }
 
 function askForCode(link: Link, mfa: ProviderMfa, now: number): void {

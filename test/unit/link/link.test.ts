@@ -145,6 +145,16 @@ test('an unknown state ends the link once it has come as often as logins may fai
   expect(link).toMatchObject({ outcome: 'failed', errorType: 'state_of_next_year' });
 });
 
+test('an unknown state that is pending costs neither the login nor its token, but the user is read', () => {
+  const link = asked({ maxPasswordAttempts: 1 });
+  receiveAll(link, { state: 'pending_provider_approval' });
+  expect(link.claim).toMatchObject({ by: 'doubt' });
+  looked(link, 'none', 3 * minute);
+  const login = { phase: 'awaiting_code', token: held, failedLogins: 0, errorType: 'pending_provider_approval' };
+  expect(link).toMatchObject(login);
+  expect(link).not.toHaveProperty('consequence');
+});
+
 describe('a success', () => {
   test('is read for at once and then at growing intervals, until its time is over', () => {
     const link = claimed();
