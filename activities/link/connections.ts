@@ -24,10 +24,8 @@ export interface ConnectionQuery {
   sourceSlug?: string;
   /** The providers that the connection may be of. Absent: any. */
   oneOf?: readonly string[];
-  /** Connections that do not count. */
-  except?: readonly KnownConnection[];
-  /** Milliseconds since the epoch: an earlier connection is another one. 0 takes any. */
-  since: number;
+  /** The connections from before the link's first token. Absent: it has had none, so no connection is its own. */
+  before?: readonly KnownConnection[];
 }
 
 export interface ConnectionFound {
@@ -41,18 +39,24 @@ export interface ConnectionFound {
 /** Reads are short: one delays a delivery; the other is repeated by its caller, and must not discard a success. */
 const readTimeoutMs = 10_000;
 
-/** Decides if the latest of the user's connections that the query means is a new one: made at `since` or later. */
-export async function findConnection(service: LabService, query: ConnectionQuery): Promise<ConnectionFound> {
-  const user = await readIfKnown(service, query.userId);
+/**
+ * Finds the latest of the user's connections that the query means, if possible a new one: with another slug or date than any before. The
+ * date alone decides nothing: it may be missing, local without its zone, or of a wrong clock.
+ */
+export async function findConnection(
+  service: LabService,
+  { userId, before, ...query }: ConnectionQuery,
+): Promise<ConnectionFound> {
+  const user = await readIfKnown(service, userId);
   const connections = user ? connectionsWith(user, query) : [];
-  const last = connections
+  const isOld = ({ slug, createdAt }: KnownConnection) =>
+    !before || before.some((known) => known.slug === slug && known.createdAt === createdAt);
+  const fresh = connections.filter((connection) => !isOld(connection));
+  const last = (fresh.length > 0 ? fresh : connections)
     .map(withoutFuture)
     .toSorted((one, other) => compareText(one.createdAt ?? '', other.createdAt ?? ''))
     .at(-1);
-  if (!last) return { found: 'none' };
-  // If any connection counts, one without a date does too.
-  const isNew = query.since === 0 || (last.createdAt !== undefined && Date.parse(last.createdAt) >= query.since);
-  return { found: isNew ? 'new' : 'older', ...last };
+  return last ? { found: fresh.length > 0 ? 'new' : 'older', ...last } : { found: 'none' };
 }
 
 /** A time further ahead than any zone was written by a clock that is wrong, and dates nothing. */
@@ -78,18 +82,15 @@ async function readIfKnown(service: LabService, userId: string): Promise<User | 
   }
 }
 
-/** Without a time if it is not shown: such a connection may be an older one. */
 function connectionsWith(
   { connected_sources: connected }: User,
-  { sourceSlug, oneOf, except }: Pick<ConnectionQuery, 'sourceSlug' | 'oneOf' | 'except'>,
+  { sourceSlug, oneOf }: Pick<ConnectionQuery, 'sourceSlug' | 'oneOf'>,
 ): KnownConnection[] {
   const sought = sourceSlug === undefined ? oneOf : [sourceSlug];
   return (connected ?? []).flatMap(({ source, created_on: createdOn }) => {
     const names = [source?.slug, source?.provider].filter((name) => name != null);
     if (sought && !sought.some((slug) => names.some((name) => isSameSource(slug, name)))) return [];
-    const [slug, createdAt] = [names[0], utcInstant(createdOn)];
-    if (except?.some((known) => known.slug === slug && known.createdAt === createdAt) === true) return [];
-    return [omitNullish({ createdAt, slug })];
+    return [omitNullish({ createdAt: utcInstant(createdOn), slug: names[0] })];
   });
 }
 

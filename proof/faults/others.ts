@@ -15,12 +15,9 @@ import { resolvePolicy } from '../../protocol/policy/policies.js';
 /** By the stand-in's conventions (docs/sandbox.md). */
 const [rightCode, wrongCode, provider] = ['123456', '111111', 'invented_watch'];
 
-/** The service's clock is two hours behind, and so are the dates of new connections. */
-const linkPolicy = { clockTolerance: '3h' } as const;
-
 async function linked(scene: Scene, username: string, ...codes: string[]): Promise<LinkResult> {
   const { caller, operations, service, newUser } = scene;
-  const start = { userId: await newUser(), provider, policy: linkPolicy };
+  const start = { userId: await newUser(), provider };
   const handle = await caller.command('start link', async (options) => operations.links.start(start, options));
   const { linkToken } = await caller.read(async (options) => handle.url(options));
   const credentials = { username, password: 'an-invented-password' };

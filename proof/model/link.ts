@@ -108,7 +108,7 @@ function answer(world: LinkWorld, { name }: ActivityCall, choose: Choose): Answe
   if (isLost && name !== 'completeMfa') return noAnswer;
   switch (name) {
     case 'createLinkToken':
-      return { value: { linkToken: 'token', linkWebUrl: 'https://link.example/token', notifies: true } };
+      return { value: { linkToken: 'token', linkWebUrl: 'https://link.example/token', notifies: true, connections: [] } };
     case 'findConnection':
       return { value: { found: world.isConnected ? 'new' : 'none', notifies: true } };
     case 'completeMfa': {

@@ -25,11 +25,6 @@ export const linkSettings = {
   maxCodeAttempts: count(3, attempts),
   /** How many failed logins end the link. Default 5, for the same reason. */
   maxPasswordAttempts: count(5, attempts),
-  /**
-   * How much earlier than our start a new connection may be dated, 1 second to 1 day: clocks differ. Default 1 minute. A link that is begun
-   * sooner after a connection may be confirmed by that one.
-   */
-  clockTolerance: duration('1m', { most: '1d' }),
   /** How long the service may take to show a connection that it reported, by a success or a webhook. Default 2 minutes. */
   confirmationWait: duration('2m'),
   /** How long a notification may stay undelivered before it shows as attention. Default 1 hour. */

@@ -79,7 +79,7 @@ async function makeLink(link: Link): Promise<void> {
   // The token's life counts from before it can have been made, so no user is sent to one that has ended.
   const expiresAt = Date.now() + policy.tokenLife;
   const isChosen = sourceSlug(link) !== undefined;
-  const readsConnections = !isChosen && link.connectionsBefore === undefined;
+  const readsConnections = link.connectionsBefore === undefined;
   const request = {
     userId,
     ...(isChosen && { provider }),

@@ -50,7 +50,7 @@ export interface Link
   failedLogins: number;
   errorType?: string;
   consequence?: Consequence;
-  /** The connections from before the first token of a link for which the user chooses the provider: none of them is its own. */
+  /** The user's connections from before the first token: none of them is the link's own. */
   connectionsBefore?: KnownConnection[];
   /** A connection may have been made that nobody reported for certain. */
   claim?: Claim;
@@ -278,8 +278,10 @@ export function recordConnection(
   if (!asked || link.claim !== asked) return;
   const isOver = asked.by === 'doubt' || now >= asked.at + link.policy.confirmationWait;
   // The service may take its time to show what it has reported.
-  if (isOver) drop(link, asked, now);
-  else link.claim = readAgain(asked);
+  if (!isOver) link.claim = readAgain(asked);
+  // A connection that was renewed may keep its date.
+  else if (found === 'older' && asked.by === 'success') end(link, 'connected', now);
+  else drop(link, asked, now);
 }
 
 function readAgain({ by, at, reads }: Claim): Claim {

@@ -7,11 +7,10 @@ import { omitNullish } from '../../protocol/json-object.js';
 
 /** The facts that distinguish the link's own connection from an older one. */
 export function connectionQueryOf(link: Link): ConnectionQuery {
-  const { userId, filterOnProviders, connectionsBefore, startedAt, policy } = link;
+  const { userId, filterOnProviders, connectionsBefore } = link;
   const slug = sourceSlug(link);
   const oneOf = slug === undefined ? filterOnProviders : undefined;
-  const since = startedAt - policy.clockTolerance;
-  return omitNullish({ userId, sourceSlug: slug, oneOf, except: connectionsBefore, since });
+  return omitNullish({ userId, sourceSlug: slug, oneOf, before: connectionsBefore });
 }
 
 /** Reads the user at the service: only what it shows there makes a link connected. */

@@ -63,13 +63,12 @@ describe('a link waits', () => {
 
 test('the service is asked for a connection with the provider, or for a new one of those that the user could choose', () => {
   const filterOnProviders = ['oura', 'fitbit'];
-  const since = start - minute;
   expect(connectionQueryOf({ ...opened(), filterOnProviders })).toEqual({
-    ...{ userId: 'user-1', sourceSlug: 'invented_watch', since },
+    ...{ userId: 'user-1', sourceSlug: 'invented_watch' },
   });
-  expect(connectionQueryOf(openedForAny())).toEqual({ userId: 'user-1', since });
+  expect(connectionQueryOf(openedForAny())).toEqual({ userId: 'user-1' });
   const connectionsBefore = [{ slug: 'oura', createdAt: '2026-01-01T00:00:00.000Z' }];
   expect(connectionQueryOf({ ...openedForAny(), filterOnProviders, connectionsBefore })).toEqual({
-    ...{ userId: 'user-1', oneOf: filterOnProviders, except: connectionsBefore, since },
+    ...{ userId: 'user-1', oneOf: filterOnProviders, before: connectionsBefore },
   });
 });

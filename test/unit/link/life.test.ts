@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkPolicy } from '../../../protocol/link/policy.js';
 import { inTurn, Life, silent, unavailable, type Answers } from '../life.js';
-import { start } from './links.js';
 import { life, opening, provider, token, userId } from './lives.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
@@ -80,14 +79,17 @@ describe('a link that is requested', () => {
     expect(link.calls).toHaveLength(2);
   });
 
-  test('names its provider and its page to the service, and asks for the connections before it only if the user chooses', async () => {
-    const createLinkToken = inTurn({ ...token, connections: [{ slug: 'fitbit' }] }, token);
+  test('names its provider and its page to the service, and first asks for the connections before it, once', async () => {
+    const createLinkToken = inTurn(
+      { ...token, connections: [{ slug: 'fitbit' }] },
+      { ...token, connections: undefined },
+    );
     const answers = { createLinkToken, findConnection: { found: 'none', notifies: true } };
     const page = {
       ...{ redirectUrl: 'https://product.example/', filterOnProviders: ['oura', 'fitbit'] },
       ...{ onError: 'redirect', onClose: 'redirect' },
     };
-    expect((await life()).argumentsOf('createLinkToken')).toEqual([{ userId, provider }]);
+    expect((await life()).argumentsOf('createLinkToken')).toEqual([{ userId, provider, readsConnections: true }]);
     const any = await new Life(opening(`link-provider/${userId}/any`), answers).start({ userId, ...page, policy });
     await request(any);
     await any.until(23);
@@ -98,8 +100,7 @@ describe('a link that is requested', () => {
     ]);
     expect(await submit(any)).toEqual({ name: 'submitMfaCode', refused: 'InvalidCommand' });
     await any.signal('connectionReported');
-    const since = start - 60_000;
-    const query = { userId, oneOf: ['oura', 'fitbit'], except: [{ slug: 'fitbit' }], since };
+    const query = { userId, oneOf: ['oura', 'fitbit'], before: [{ slug: 'fitbit' }] };
     expect(any.argumentsOf('findConnection')).toEqual([query]);
     any.answers['findConnection'] = { ...found('2026-03-02T10:00:00.000Z'), slug: 'fitbit' };
     await any.signal('connectionReported');
@@ -386,7 +387,7 @@ describe('a code', () => {
     const link = await asked({}, { completeMfa: { report: success, connection } });
     const reply = await submit(link, ' 12-34 56 ');
     expect(reply).toMatchObject({ value: { outcome: 'connected', state: { phase: 'connected' } } });
-    const query = { userId, sourceSlug: 'oura', since: start - 60_000 };
+    const query = { userId, sourceSlug: 'oura', before: [] };
     const handedOn = { ...query, provider, linkToken: 'token', code: '12-34 56' };
     expect(link.argumentsOf('completeMfa')).toEqual([handedOn]);
     expect(link.calls).toEqual(['0h createLinkToken', '0h completeMfa']);

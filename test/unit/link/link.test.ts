@@ -171,6 +171,18 @@ describe('a success', () => {
     expect(link).not.toHaveProperty('token');
   });
 
+  test('whose connection keeps its date was of a renewed one, once its time is over; a doubt or a webhook was not', () => {
+    const link = claimed();
+    looked(link, 'older', 4 * minute - 1, { createdAt: newConnection });
+    expect(link).toMatchObject({ phase: 'confirming', claim: { by: 'success', reads: 1 } });
+    looked(link, 'older', 4 * minute, { createdAt: newConnection });
+    expect(link).toMatchObject({ outcome: 'connected', attention: [] });
+    expect(link).not.toHaveProperty('connectedAt');
+    const duplicate = asked();
+    receiveAll(duplicate, error('duplicate_connection'));
+    expect(looked(duplicate, 'older', hour).outcome).toBe('failed');
+  });
+
   test('is not undone by a question for a code that comes late, or comes twice', () => {
     const link = claimed();
     receiveResult(link, { state: 'pending_provider_mfa', providerMfa: { method: 'email' } }, start + 3 * minute);

@@ -6,7 +6,9 @@ import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 export const userId = '00000000-0000-4000-8000-000000000001';
 export const provider = 'oura';
-export const token = { linkToken: 'token', linkWebUrl: 'https://link.example/token', notifies: true };
+export const token = {
+  ...{ linkToken: 'token', linkWebUrl: 'https://link.example/token', notifies: true, connections: [] },
+};
 
 export const opening = (workflowId = `link-provider/${userId}/${provider}`) => ({
   ...{ workflow: linkProvider, type: 'linkProvider', workflowId, now: start },

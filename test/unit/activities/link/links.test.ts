@@ -7,7 +7,7 @@ import { answering, rejection, serviceAt, serving, type Answer } from '../../ser
 
 const startedAt = Date.parse('2026-02-03T10:00:00Z');
 const at = (seconds: number) => new Date(startedAt + seconds * 1000).toISOString();
-const query: ConnectionQuery = { userId: 'user-1', sourceSlug: 'invented_watch', since: startedAt };
+const query: ConnectionQuery = { userId: 'user-1', sourceSlug: 'invented_watch', before: [] };
 const code = { ...query, provider: 'invented_watch', linkToken: 'token-1', code: '123456' };
 const userWith = (...connected_sources: object[]): Answer => ({ body: { user_id: 'user-1', connected_sources } });
 const connection = (created_on: string, slug = 'invented_watch') => ({ source: { slug }, created_on });
@@ -104,27 +104,38 @@ describe('a code', () => {
 });
 
 describe('the user’s connections', () => {
+  const known = (seconds: number) => ({ slug: 'invented_watch', createdAt: at(seconds) });
+  const older = { found: 'older' };
+
   test.each<[string, object[], Partial<ConnectionQuery>, object]>([
     ['none', [], {}, { found: 'none' }],
     ['one of another provider', [connection(at(1), 'invented_ring')], {}, { found: 'none' }],
-    ['one of the link', [connection(at(0))], {}, { found: 'new', createdAt: at(0) }],
-    ['one from before', [connection(at(-1))], {}, { found: 'older', createdAt: at(-1) }],
-    ['the latest of several', [connection(at(5)), connection(at(-5))], {}, { found: 'new', createdAt: at(5) }],
+    [
+      'one of the link, whatever its date',
+      [connection(at(-5 * 3_600))],
+      {},
+      { found: 'new', createdAt: at(-5 * 3_600) },
+    ],
+    ['one from before', [connection(at(5))], { before: [known(5)] }, { found: 'older', createdAt: at(5) }],
+    ['one that was renewed', [connection(at(9))], { before: [known(5)] }, { found: 'new', createdAt: at(9) }],
+    ['the new one of two', [connection(at(5)), connection(at(1))], { before: [known(5)] }, { createdAt: at(1) }],
+    ['the latest new one', [connection(at(5)), connection(at(1))], {}, { found: 'new', createdAt: at(5) }],
     ['one without a zone', [connection('2026-02-03T10:00:01')], {}, { found: 'new', createdAt: at(1) }],
-    ['one without a time', [{ source: { slug: 'Invented-Watch' } }], {}, { found: 'older' }],
-    ['any, if any counts', [{ source: { provider: 'invented_watch' } }], { since: 0 }, { found: 'new' }],
+    ['one without a time', [{ source: { slug: 'Invented-Watch' } }], {}, { found: 'new' }],
+    ['the same from before', [{ source: { slug: 'Own' } }], { sourceSlug: 'own', before: [{ slug: 'Own' }] }, older],
+    ['one of a link without a token', [connection(at(0))], { before: undefined as never }, older],
   ])('%s', async (_what, connected, more, expected) => {
     const { findConnection } = await activitiesWith({ GET: userWith(...connected) });
     expect(await findConnection(more)).toMatchObject(expected);
   });
 
   test('are those of the offered providers, and not those from before, if the user chooses', async () => {
-    const [known, other, own] = [at(0), at(1), at(2)].map((time, n) => connection(time, ['a', 'b', 'c'][n]));
-    const { findConnection } = await activitiesWith({ GET: userWith(own ?? {}, known ?? {}, other ?? {}) });
+    const [first, other, own] = [at(0), at(1), at(2)].map((time, n) => connection(time, ['a', 'b', 'c'][n]));
+    const { findConnection } = await activitiesWith({ GET: userWith(own ?? {}, first ?? {}, other ?? {}) });
     const found = (more: Partial<ConnectionQuery>) => findConnection({ sourceSlug: undefined as never, ...more });
-    const except = [{ slug: 'c', createdAt: at(2) }];
+    const before = [{ slug: 'c', createdAt: at(2) }];
     expect(await found({ oneOf: ['a', 'b'] })).toMatchObject({ slug: 'b' });
-    expect(await found({ except })).toMatchObject({ slug: 'b' });
+    expect(await found({ before })).toMatchObject({ slug: 'b' });
     expect(await findConnection()).toMatchObject({ found: 'none' });
   });
 
@@ -138,11 +149,10 @@ describe('the user’s connections', () => {
   });
 });
 
-test('a connection that is dated in the future is not new, nor later than one that is; a local time without its zone is', async () => {
+test('a connection’s date in the future says nothing, also not that it is the latest; a local time without its zone does', async () => {
   const ahead = '2062-01-01T00:00:00Z';
   const alone = await activitiesWith({ GET: userWith(connection(ahead)) });
-  expect(await alone.findConnection()).toMatchObject({ found: 'older' });
-  expect(await alone.findConnection({ since: 0 })).toMatchObject({ found: 'new' });
+  expect(await alone.findConnection()).not.toHaveProperty('createdAt');
   const both = await activitiesWith({ GET: userWith(connection(ahead), connection(at(1))) });
   expect(await both.findConnection()).toMatchObject({ found: 'new', createdAt: at(1) });
   const local = at(12 * 3_600);
