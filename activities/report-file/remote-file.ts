@@ -112,9 +112,9 @@ class Download {
       yield next.value;
     }
     // HTTP ends a file at the announced length. A host that sends more is detected by what happens to the connection:
-    // the rest is not an answer to any request.
+    // the rest is not an answer to any request. A host that has closed it meanwhile is not at fault.
     await this.#client.close();
-    if (this.#lastError !== undefined && codeOf(this.#lastError) === 'UND_ERR_SOCKET') {
+    if (this.#lastError?.message === 'bad response') {
       throw new ReportFileRefused('unexpected_answer', 'its host sent more bytes than it announced');
     }
   }

@@ -111,7 +111,7 @@ describe('a file at a URL', () => {
     await read(await files.open({ url: `${url}/read` }));
     await (await files.open({ url: `${url}/closed` })).close();
     for await (const chunk of (await files.open({ url: `${url}/left` })).bytes) if (chunk.length > 0) break;
-    await eventually(() => expect(closed).toEqual(['/read', '/closed', '/left']));
+    await eventually(() => expect(closed.toSorted()).toEqual(['/closed', '/left', '/read']));
   });
 
   test('is taken only as fast as it is read', async () => {
@@ -129,15 +129,11 @@ describe('a file at a URL', () => {
     const { files, url } = await allowing(answer, { maxBytes: 200_000_000 });
     const file = await files.open({ url });
     // What lies between the two programs is the system's: it stops growing while nobody reads.
-    let before = -1;
-    await vi.waitFor(
-      () => {
-        const [last, now] = [before, sent];
-        before = now;
-        expect(now).toBe(last);
-      },
-      { timeout: 60_000, interval: 100 },
-    );
+    let [before, same] = [0, 0];
+    await eventually(() => {
+      [before, same] = [sent, sent === before ? same + 1 : 0];
+      expect(same).toBeGreaterThan(10);
+    });
     expect(sent).toBeLessThan(50_000_000);
     await file.close();
   });
@@ -233,12 +229,16 @@ describe('a host that drips', () => {
       response.end();
     };
 
+  // On a machine that stands still for a second, so does the host.
+  const givenUp = /^unavailable: (too_slow|timeout)$/;
+
   test.each([
     ['a byte at a time', 1],
     ['less than 10 MiB in two minutes', 4_000],
   ])('%s, is given up though it never stands still', async (_what, bytes) => {
     const begun = performance.now();
-    expect(await fetched(dripping(bytes, 100, 200), '', { idleTimeoutMs: 1_500 })).toBe('unavailable: too_slow');
+    const outcome = await fetched(dripping(bytes, 100, 200), '', { idleTimeoutMs: 1_500 });
+    expect(outcome).toMatch(givenUp);
     expect(performance.now() - begun).toBeLessThan(15_000);
   });
 
@@ -249,26 +249,26 @@ describe('a host that drips', () => {
         left === 0 ? response.end(pdf) : response.writeHead(302, { location: `/${left - 1}` }).end();
       setTimeout(answer, 2_000);
     };
-    expect(await fetched(slowly, '/5', { idleTimeoutMs: 3_000 })).toBe('unavailable: too_slow');
+    expect(await fetched(slowly, '/5', { idleTimeoutMs: 3_000 })).toMatch(givenUp);
   });
 
   test('fast enough, is waited for', async () => {
-    // Six seconds: with no more than its idle time it would be given up after four.
-    const outcome = await fetched(dripping(40_000, 100, 60), '', { idleTimeoutMs: 1_500 });
-    expect(outcome).toBe(pdf.length + 2_400_000);
+    // Eight seconds: with no more than its idle time it would be given up after seven.
+    const outcome = await fetched(dripping(40_000, 100, 80), '', { idleTimeoutMs: 3_000 });
+    expect(outcome).toBe(pdf.length + 3_200_000);
   });
 
   test('is not blamed for a reader that takes its time', async () => {
-    const answer: RequestListener = (_request, response) => response.end(sampleReport('pdf', { size: 300_000 }));
-    const { files, url } = await allowing(answer, { idleTimeoutMs: 1_000 });
+    const answer: RequestListener = (_request, response) => response.end(sampleReport('pdf', { size: 150_000 }));
+    const { files, url } = await allowing(answer, { idleTimeoutMs: 2_000 });
     const file = await files.open({ url });
     let seen = 0;
     for await (const { length } of file.bytes) {
-      // Longer than the host itself might take until here.
+      // Longer than the host itself might take until here, and than it keeps the connection behind the file.
       if (seen === 0) await pause(8_000);
       seen += length;
     }
-    expect(seen).toBe(300_000);
+    expect(seen).toBe(150_000);
   });
 });
 
