@@ -3,11 +3,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { projectFolder } from '../rig/processes.js';
-
-/** The compiler reads the whole client for it, which takes long on a busy machine. */
-vi.setConfig({ testTimeout: 300_000 });
 
 test("the reference of the client's entries is written without a warning", async () => {
   const folder = await mkdtemp(join(tmpdir(), 'api-docs-'));

@@ -3,18 +3,11 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { projectFolder } from '../rig/processes.js';
 
-/** The linter reads every file and all types; on a busy machine that is a minute or two. */
-const timeout = 300_000;
-
 /** Beside the other tests rather than before them: the three together take a minute of one core. */
-test.each(['check:lock', 'check:types', 'check:lint', 'check:format'])(
-  'npm run %s finds nothing',
-  { timeout },
-  async (script) => {
-    const found = await promisify(execFile)('npm', ['run', '--silent', script], { cwd: projectFolder }).then(
-      () => '',
-      ({ stdout, stderr }: { stdout: string; stderr: string }) => stdout + stderr,
-    );
-    expect(found).toBe('');
-  },
-);
+test.each(['check:lock', 'check:types', 'check:lint', 'check:format'])('npm run %s finds nothing', async (script) => {
+  const found = await promisify(execFile)('npm', ['run', '--silent', script], { cwd: projectFolder }).then(
+    () => '',
+    ({ stdout, stderr }: { stdout: string; stderr: string }) => stdout + stderr,
+  );
+  expect(found).toBe('');
+});

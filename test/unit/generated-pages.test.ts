@@ -1,14 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { errors } from '../../client/index.js';
 import { generatedPages } from '../../tools/pages.js';
 import * as workflows from '../../workflows/index.js';
 import { settings } from '../../workers/settings/settings.js';
 import { projectFolder } from '../rig/processes.js';
 
-/** The compiler reads the whole project for it, which takes long on a busy machine. */
-vi.setConfig({ testTimeout: 300_000 });
 const generated = generatedPages(projectFolder);
 
 async function headingsOf(page: string): Promise<string[]> {

@@ -176,7 +176,7 @@ test('the message about an address that cannot be reached names the proxy, witho
   const address = 'temporal.example:7233';
   const named = new RegExp(`through the proxy ${url} \\(https?_proxy\\)`);
   const soon = vi.spyOn(Connection, 'connect').mockImplementation(async (options) => {
-    const connection = Connection.lazy({ ...options, connectTimeout: 300 });
+    const connection = Connection.lazy({ ...options, connectTimeout: 3_000 });
     onTestFinished(() => connection.close());
     await connection.ensureConnected();
     return connection;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 import { ServiceError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { createNotificationHandler, type NotificationHandler } from '../../../client/notifications/index.js';
@@ -198,6 +199,7 @@ describe('a watch with notifications', () => {
     const next = watching.next();
     await expect.poll(() => askedAt.length).toBe(2);
     await notify(notifications, 'kit-order/another');
+    await turn();
     expect(askedAt).toHaveLength(2);
     await notify(notifications, source);
     expect((await next).value).toEqual(ended);

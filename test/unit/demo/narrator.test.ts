@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Calendar, Narrator } from '../../../sandbox/demo/narrator.js';
 import type { Screen } from '../../../sandbox/demo/screen.js';
 
-const daySeconds = 0.5;
+const daySeconds = 600;
 
 /** Keeps the lines as they would be on a terminal without colours. */
 function screenOf(lines: string[]): Screen {

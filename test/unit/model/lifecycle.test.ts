@@ -1,7 +1,5 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { quickSearches } from '../../../proof/model/models.js';
-
-vi.setConfig({ testTimeout: 300_000 });
 
 /*
  * Every state within small bounds, played by the workflows themselves. `npm run model` explores more of them; what a step must

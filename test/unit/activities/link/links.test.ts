@@ -1,9 +1,12 @@
+import { createServer } from 'node:http';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { linkActivities } from '../../../../activities/link/links.js';
 import type { ConnectionQuery } from '../../../../activities/link/connections.js';
 import type { LinkPage } from '../../../../protocol/link/messages.js';
-import { answering, rejection, serviceAt, serving, type Answer } from '../../service/recording-server.js';
+import { freePort } from '../../../../sandbox/temporal/ports.js';
+import type { ServiceConfig } from '../../../../service/http/http.js';
+import { answering, rejection, serviceAt, type Answer } from '../../service/recording-server.js';
 
 const startedAt = Date.parse('2026-02-03T10:00:00Z');
 const at = (seconds: number) => new Date(startedAt + seconds * 1000).toISOString();
@@ -19,8 +22,8 @@ async function activitiesWith(answers: { POST?: Answer; GET?: Answer }) {
   return { ...activitiesAt(baseUrl), requests };
 }
 
-function activitiesAt(baseUrl: string) {
-  const activities = linkActivities({ service: serviceAt(baseUrl), target: 'off' });
+function activitiesAt(baseUrl: string, config: Partial<ServiceConfig> = {}) {
+  const activities = linkActivities({ service: serviceAt(baseUrl, config), target: 'off' });
   const environment = new MockActivityEnvironment({ currentAttemptScheduledTimestampMs: startedAt });
   return {
     createLinkToken: (link: Parameters<typeof activities.createLinkToken>[0]) => activities.createLinkToken(link),
@@ -92,14 +95,16 @@ describe('a code', () => {
   });
 
   test('is sent again only if the connection was refused', async () => {
-    const { baseUrl, server } = await serving((_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"state":"pending_provider_mfa"}');
-    });
-    const { port } = new URL(baseUrl);
-    await new Promise((resolve) => server.close(resolve));
-    const sent = activitiesAt(baseUrl).completeMfa();
-    server.listen(Number(port), '127.0.0.1');
-    expect(await sent).toEqual({ report: { state: 'pending_provider_mfa' } });
+    const server = createServer((_request, response) => response.end('{"state":"pending_provider_mfa"}'));
+    onTestFinished(() => void server.close());
+    const port = await freePort();
+    const results: (string | number)[] = [];
+    const observe = ({ result }: { result: string | number }) => {
+      if (results.push(result) === 1) server.listen(port, '127.0.0.1');
+    };
+    const report = { state: 'pending_provider_mfa' };
+    expect(await activitiesAt(`http://127.0.0.1:${port}`, { observe }).completeMfa()).toEqual({ report });
+    expect(results).toEqual(['ServiceUnreachable', 200]);
   });
 });
 

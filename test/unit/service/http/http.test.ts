@@ -163,7 +163,7 @@ async function errorOf(listener: RequestListener, config: Partial<AddressedConfi
     listener(request, response);
   });
   const error = await rejection(ping(transportTo(baseUrl, config)));
-  expect(requests).toBe(1);
+  await eventually(() => expect(requests).toBe(1));
   expect(inspect(error, { depth: null })).not.toContain('Testperson');
   return error;
 }
