@@ -31,9 +31,17 @@ export async function costOf(client: Client, life: Life): Promise<DetailedCost> 
   const cost: DetailedCost = { events: 0, actions: 0, bytes: 0, types: {} };
   for (const workflowId of Object.values(life)) {
     const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
-    for (const event of events ?? []) add(cost, event);
+    for (const event of withoutRepeats(events ?? [])) add(cost, event);
   }
   return cost;
+}
+
+/** A workflow task that timed out is done again: how often depends on the machine. */
+function withoutRepeats(events: readonly HistoryEvent[]): HistoryEvent[] {
+  const repeated = events.flatMap(({ eventId, workflowTaskTimedOutEventAttributes: timedOut }) =>
+    timedOut ? [eventId, timedOut.scheduledEventId, timedOut.startedEventId].map(String) : [],
+  );
+  return events.filter(({ eventId }) => !repeated.includes(String(eventId)));
 }
 
 function add(cost: DetailedCost, event: HistoryEvent): void {

@@ -27,7 +27,7 @@ const httpFaultAction = z.discriminatedUnion('kind', [
     phase,
     delayMs: z.number().nonnegative().default(0),
   }),
-  /** Answers late. Real milliseconds, never compressed: callers' timeouts are real. */
+  /** Answers late, or once all faults are removed. Real milliseconds, never compressed: callers' timeouts are real. */
   z.strictObject({ kind: z.literal('delay'), delayMs: z.number().nonnegative(), phase }),
   /** Does the work and then closes the connection without an answer. */
   z.strictObject({ kind: z.literal('drop_response'), delayMs: z.number().nonnegative().default(0) }),
@@ -87,6 +87,7 @@ interface Fault {
 class FaultList<Kind extends Fault, Facts> {
   readonly #fits: (facts: Facts, fault: Kind) => boolean;
   readonly #faults = new Map<string, { readonly fault: Kind; skip: number; left: number }>();
+  #removal = new AbortController();
   #count = 0;
 
   constructor(fits: (facts: Facts, fault: Kind) => boolean) {
@@ -100,10 +101,17 @@ class FaultList<Kind extends Fault, Facts> {
     return id;
   }
 
+  /** Aborted when all faults are removed: the delays under way end with them. */
+  get removal(): AbortSignal {
+    return this.#removal.signal;
+  }
+
   /** Removes one fault, or all. */
   remove(id?: string): void {
-    if (id === undefined) this.#faults.clear();
-    else this.#faults.delete(id);
+    if (id !== undefined) return void this.#faults.delete(id);
+    this.#faults.clear();
+    this.#removal.abort();
+    this.#removal = new AbortController();
   }
 
   /** The fault that applies to this one, counted off. */
@@ -161,6 +169,13 @@ interface InFlight {
  */
 export function faultHooks(app: FastifyInstance, lab: Lab, closing: AbortSignal): void {
   const inFlight = new WeakMap<FastifyRequest, InFlight>();
+  const pause = async (delayMs: number): Promise<void> => {
+    if (delayMs === 0) return;
+    const signal = AbortSignal.any([closing, lab.faults.removal]);
+    await wait(delayMs, undefined, { signal }).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+  };
 
   app.addHook('onRequest', async (request, reply) => {
     if (isControl(request)) return;
@@ -177,7 +192,7 @@ export function faultHooks(app: FastifyInstance, lab: Lab, closing: AbortSignal)
       return reply;
     }
     if (action.kind === 'answer' && action.phase === 'before_work') {
-      await pause(action.delayMs, closing);
+      await pause(action.delayMs);
       return reply.send(faultAnswer(action, reply));
     }
   });
@@ -185,7 +200,7 @@ export function faultHooks(app: FastifyInstance, lab: Lab, closing: AbortSignal)
   // Not before the body is read: a caller that gives up meanwhile has sent its request all the same.
   app.addHook('preHandler', async (request) => {
     const { action } = inFlight.get(request) ?? {};
-    if (action?.kind === 'delay' && action.phase === 'before_work') await pause(action.delayMs, closing);
+    if (action?.kind === 'delay' && action.phase === 'before_work') await pause(action.delayMs);
   });
 
   app.addHook('onSend', async (request, reply, payload) => {
@@ -193,7 +208,7 @@ export function faultHooks(app: FastifyInstance, lab: Lab, closing: AbortSignal)
     if (finish === undefined) return payload;
     const isLate =
       action !== undefined && action.kind !== 'refuse' && !('phase' in action && action.phase === 'before_work');
-    if (isLate) await pause(action.delayMs, closing);
+    if (isLate) await pause(action.delayMs);
     if (action?.kind === 'drop_response') {
       finish('dropped', null);
       request.raw.socket.destroy();
@@ -216,16 +231,6 @@ function faultAnswer(action: Extract<HttpFaultAction, { kind: 'answer' }>, reply
   void reply.code(status).type(`${format}; charset=utf-8`).headers(headers);
   if (typeof body === 'string') return body;
   return body === undefined ? '' : JSON.stringify(body);
-}
-
-async function pause(delayMs: number, closing: AbortSignal): Promise<void> {
-  if (delayMs === 0) return;
-  try {
-    await wait(delayMs, undefined, { signal: closing });
-  } catch (error) {
-    // The stand-in ends, so the caller goes on at once.
-    if (!closing.aborted) throw error;
-  }
 }
 
 /** Headers that may be kept: none of them carries a secret or personal data. */

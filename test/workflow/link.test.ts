@@ -53,11 +53,12 @@ describe('a code', () => {
 
   test('a code that is on its way is not called back: cancelled as a workflow, the link is connected', async () => {
     const link = await asked();
-    const action = { kind: 'delay', delayMs: 2_500, phase: 'before_work' } as const;
+    const action = { kind: 'delay', delayMs: 60_000, phase: 'before_work' } as const;
     await stage.sandbox.addFault({ path: completeMfaPath(), action });
     const answer = link.handle.submitMfaCode({ code: '123456' });
     await stage.expectRequests('POST', completeMfaPath(provider));
     await workflowOf(link).cancel();
+    await stage.sandbox.removeFaults();
     expect(await answer).toMatchObject({ outcome: 'connected' });
     expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
     await link.expectNotifications('ended connected');

@@ -47,7 +47,7 @@ describe('a submitted report', () => {
   });
 
   test('webhooks may come before the upload is answered: one workflow follows the job', async () => {
-    const late = { kind: 'delay', phase: 'after_work', delayMs: 2_500 } as const;
+    const late = { kind: 'delay', phase: 'after_work', delayMs: 20_000 } as const;
     await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action: late });
     const given = await submission(stage);
     const handle = await start(stage, given);
@@ -59,6 +59,7 @@ describe('a submitted report', () => {
     const workflow = stage.temporal.workflow.getHandle(parsingJobId(early?.id ?? ''));
     await stage.sandbox.moveJob(early?.id ?? '', 'started');
     const { runId } = await eventually(() => workflow.describe());
+    await stage.sandbox.removeFaults();
     const report = await follow(stage, handle);
     expect(report.jobId).toBe(early?.id);
     await report.expectState({ reference: given.reference, status: 'started' });
