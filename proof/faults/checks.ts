@@ -79,8 +79,11 @@ export function notificationsAgree(notifications: readonly Notification[], { ord
 }
 
 /** Something came in while the workflow was ending: Temporal asks the worker again, as it is meant to. */
-const unhandledCommand =
-  proto.temporal.api.enums.v1.WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND;
+const { WorkflowTaskFailedCause: cause } = proto.temporal.api.enums.v1;
+const takesMessageFirst: readonly unknown[] = [
+  cause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
+  cause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_UPDATE,
+];
 
 /** Every workflow has completed, and none of its tasks has failed on the way. */
 export async function workflowsOf(temporal: Client): Promise<{ found: string[]; workflows: number; events: number }> {
@@ -92,7 +95,7 @@ export async function workflowsOf(temporal: Client): Promise<{ found: string[]; 
     const history = await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
     events += history.events?.length ?? 0;
     for (const { workflowTaskFailedEventAttributes: failed } of history.events ?? []) {
-      if (failed && failed.cause !== unhandledCommand)
+      if (failed && !takesMessageFirst.includes(failed.cause))
         found.push(
           `a workflow task of ${workflowId} failed (cause ${String(failed.cause)}): ${failed.failure?.message ?? ''}`,
         );

@@ -455,15 +455,13 @@ describe('webhook endpoints', () => {
 });
 
 describe('an error before a command runs', () => {
-  test('is one line, in bounded time, if Temporal does not answer', async () => {
-    const begun = Date.now();
+  test('is one line if Temporal does not answer', async () => {
     const unreachable = await labopsProcess(lab, ['orders', 'list'], {
       env: { TEMPORAL_ADDRESS: `127.0.0.1:${await closedPort()}` },
     });
     expect(unreachable).toMatchObject({ code: 1, stdout: '' });
     expect(unreachable.stderr).toMatch(/^TemporalUnreachable: .*127\.0\.0\.1:\d+.*TEMPORAL_ADDRESS.*\n$/);
     expect(unreachable.stderr.trimEnd().split('\n')).toHaveLength(1);
-    expect(Date.now() - begun).toBeLessThan(60_000);
   });
 
   test('comes after the given time if there is no worker', async () => {

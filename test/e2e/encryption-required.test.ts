@@ -158,9 +158,9 @@ test('a payload that was moved to another workflow is refused like one that cann
 
 test('an invented order as the result of an activity counts as a lost answer if it is not encrypted', async () => {
   const reference = `forged-${randomUUID()}`;
-  const action = { kind: 'delay', delayMs: 3_000, phase: 'before_work' } as const;
+  const action = { kind: 'delay', delayMs: 10_000, phase: 'before_work' } as const;
   await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action });
-  const policy = { creationTimeout: '5 seconds', creationSettling: '8s' } as const;
+  const policy = { creationTimeout: '12 seconds', creationSettling: '15s' } as const;
   const placed = await lab.labs.orders.place(kitFor(await lab.newUser(), reference, policy));
   const { workflowService } = lab.rig.client.connection;
   const execution = { workflowId: placeKitOrderId(reference) };

@@ -143,6 +143,7 @@ test('nothing personal is in a history without a registration, in an ID, a searc
     registered: true,
   });
   const { order: adopted } = await lab.sandbox.createOrder({ patientKnown: true });
+  await lab.sandbox.settleWebhooks();
   await lab.sandbox.move(adopted.id, 'completed');
   await expect.poll(async () => lab.runsOf(adopted.id).then((runs) => runs.length), patience).toBe(1);
   expect(shippingDetails.receiver_name, 'the pattern knows the test persons').toMatch(personal);

@@ -207,7 +207,8 @@ test('none of it is in a log, a search attribute or a readable part of a history
     const history = await blind.workflow.getHandle(workflowId ?? '', runId ?? '').fetchHistory();
     for (const message of [description, history]) {
       expectNothingReadable(message, 'invented', marks);
-      expect(JSON.stringify(message)).not.toMatch(marks);
+      // As they are written: in base64 any of them may turn up in another case.
+      expect(JSON.stringify(message)).not.toMatch(new RegExp(marks.source));
     }
     seen += 1;
   }

@@ -8,7 +8,7 @@ import { registration } from '../rig/cast.js';
 import { newDatabase } from '../rig/stores.js';
 import { activity, receive } from '../store/received.js';
 import { labops } from './labops.js';
-import { encryptionKeys, stack } from './stack.js';
+import { encryptionKeys, patience, stack } from './stack.js';
 
 const lab = stack({ encryptionKeys });
 const postgresUrl = inject('postgresUrl');
@@ -36,9 +36,7 @@ test('the export of a user has the work with what was sent to it, its timeline, 
   await expect
     .poll(
       async () => linesIn((await labops(lab, ['users', 'export', userId], { env })).stdout).map(({ type }) => type),
-      {
-        timeout: 30_000,
-      },
+      patience,
     )
     .toEqual(expect.arrayContaining(['kitOrder', 'placeKitOrder']));
   const { code, stdout, stderr } = await labops(lab, ['users', 'export', userId], { env });
@@ -94,7 +92,7 @@ test('a run that is stuck does not end the export: its line says why its state c
   });
   const env = { LABOPS_ENCRYPTION_KEYS: encryptionKeys, DATABASE_URL: undefined };
   const exported = async () => labops(lab, ['users', 'export', userId], { env });
-  await expect.poll(async () => (await exported()).stdout, { timeout: 30_000 }).toContain(stuck.workflowId);
+  await expect.poll(async () => (await exported()).stdout, patience).toContain(stuck.workflowId);
   const { code, stdout, stderr } = await exported();
   const [work, last] = linesIn(stdout);
   expect(work).toMatchObject({ type: 'invented', stateUnread: expect.stringMatching(/\w+: \w/) as unknown });

@@ -118,12 +118,12 @@ test('what a worker that is killed has begun, another finishes once: a creation,
   const killed = lab.worker;
   const [registered, right, wrong] = [await lab.place(), await startLink(lab), await startLink(lab)];
   const { order: visited } = await service.orders.create(visitFor(await lab.newUser()));
-  const visit = await lab.labs.appointments.start({ orderId: visited.id, policy: { bookingTimeout: '29s' } });
+  const visit = await lab.labs.appointments.start({ orderId: visited.id, policy: { bookingTimeout: '59s' } });
   const { slots } = await visit.slots();
   await Promise.all([right.logIn('mfa-sms'), wrong.logIn('mfa-sms')]);
 
   // It is killed long before the service is done, also on a busy machine.
-  const slow = { kind: 'delay', delayMs: 30_000, phase: 'before_work' } as const;
+  const slow = { kind: 'delay', delayMs: 60_000, phase: 'before_work' } as const;
   const paths = ['/v3/order/testkit', '/v3/order/testkit/register'];
   for (const path of paths) await lab.sandbox.addFault({ method: 'POST', path, times: 1, action: slow });
   await lab.sandbox.addFault({ method: 'POST', path: completeMfaPath, times: 2, action: slow });
@@ -140,7 +140,7 @@ test('what a worker that is killed has begun, another finishes once: a creation,
   const booking = visit.choose({ slotId: slots.at(-1)?.id ?? '' });
   const answers = [right.submit(rightCode), wrong.submit(wrongCode)] as const;
   const [userId, uploader] = await Promise.all([lab.newUser(), lab.newUser()]);
-  const handle = await lab.labs.orders.place(kitFor(userId, `two-workers-${userId}`, { creationTimeout: '29s' }));
+  const handle = await lab.labs.orders.place(kitFor(userId, `two-workers-${userId}`, { creationTimeout: '59s' }));
   for (const path of [...paths, book]) await expect.poll(() => timesOf(path), patience).toBe(1);
   await expect.poll(() => codesSent(lab), patience).toBe(2);
   const upload = { reference: `killed-${uploader}`, userId: uploader, file: { url: `${host.url}/slow` } };

@@ -153,10 +153,11 @@ describe('retries', () => {
 
   test('come after a redirect, after 4xx, after no answer in time and after no connection', async () => {
     // The days are so long that nothing is sent again meanwhile.
-    const settings = { webhookTimeoutMs: 5_000, daySeconds: 86_400_000 };
+    const settings = { daySeconds: 86_400_000 };
     const { control, newKit, url, lines } = await start(settings, (n) => [302, 400][n] ?? null);
     const { id } = await newKit();
     await control.settleWebhooks();
+    await control.changeSettings({ webhookTimeoutMs: 5_000 });
     await control.move(id, 'transit_customer');
     await control.settleWebhooks();
     await control.changeSettings({ webhookUrl: 'http://127.0.0.1:1/webhooks' });

@@ -152,7 +152,11 @@ describe('the search for the dev server', () => {
   test('takes over what a killed process held, and removes what it left', async () => {
     await fake(join(bin(), 'python3'), `/bin/echo $$ >'${folder}/pip-pid'; exec /bin/sleep 600`);
     const killed = await startProgram('test/rig/find-dev-server.ts', { env: machine(), ready: /with pip/ });
-    const pid = await eventually(async () => Number.parseInt(await readFile(join(folder, 'pip-pid'), 'utf8')));
+    const pid = await eventually(async () => {
+      const written = Number(await readFile(join(folder, 'pip-pid'), 'utf8'));
+      expect(written).toBeGreaterThan(0);
+      return written;
+    });
     await killed.stop('SIGKILL');
     await expect.poll(() => isRunning(pid)).toBe(false);
     expect(await readdir(cached('.'))).toHaveLength(2);
