@@ -12,7 +12,7 @@ const numberAsText = z.int().transform(String);
 
 export const text = z.union([z.string(), numberAsText]).nullish().catch(undefined);
 /** An empty text counts as absent. */
-export const filledText = text.transform((sent) => (sent === '' ? undefined : sent));
+export const filledText = text.transform((sent) => (sent === '' ? undefined : sent)).optional();
 /** A value that is documented as text; a deployment that sends the number means its digits. */
 export const value = z
   .union([z.string(), z.number().transform(String)])
