@@ -332,11 +332,10 @@ export const settings = {
     more: 'It bounds what reconciliation and repeated reads ask of the lab service. Give all processes the same number.',
     without: 'each starts as soon as a slot is free',
   }),
-  // A cached order takes 0.24 to 0.34 MB (measured) in addition to 235 MB of the process: 1,000 make 575 MB, so any
-  // number of open orders stays under 600 MB. Running out of memory kills the worker; an uncached order only takes
-  // longer.
+  // A cached order takes some 0.4 MB in addition to 200 MB of the process, so 1,000 make 600 MB (docs/internals/performance.md#open-orders).
+  // Running out of memory kills the worker; an uncached order only takes longer.
   MAX_CACHED_WORKFLOWS: wholeNumber(2, 1_000_000).default(1000).meta({
-    description: 'set how many workflows the worker keeps in memory, up to 0.34 MB each',
+    description: 'set how many workflows the worker keeps in memory, about 0.4 MB each',
   }),
   WEBHOOK_SECRETS: secretList.meta({
     description:
