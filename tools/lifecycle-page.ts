@@ -4,7 +4,7 @@ import type { placingPhase } from '../protocol/search-attributes.js';
 import { table } from './doc-text.js';
 
 const meanings: Readonly<Record<typeof placingPhase | OrderPhase, string>> = {
-  placing: 'the lab service has not accepted the order yet; LabPhase alone: or the placing has failed',
+  placing: 'the lab service has not accepted the order yet (in LabPhase, also a placing that failed)',
   preparing: 'placed, and nothing has shipped; the patient is registered, or need not be',
   awaiting_registration: 'the kit waits to be registered: before it ships, or once it is with the customer',
   in_transit_to_customer: 'the kit has shipped',

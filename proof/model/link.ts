@@ -108,7 +108,9 @@ function answer(world: LinkWorld, { name }: ActivityCall, choose: Choose): Answe
   if (isLost && name !== 'completeMfa') return noAnswer;
   switch (name) {
     case 'createLinkToken':
-      return { value: { linkToken: 'token', linkWebUrl: 'https://link.example/token', notifies: true, connections: [] } };
+      return {
+        value: { linkToken: 'token', linkWebUrl: 'https://link.example/token', notifies: true, connections: [] },
+      };
     case 'findConnection':
       return { value: { found: world.isConnected ? 'new' : 'none', notifies: true } };
     case 'completeMfa': {
