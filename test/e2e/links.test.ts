@@ -41,8 +41,7 @@ test('a link is carried from its token to the connection, and the product is not
 
 test('an unreported connection is known from its webhook, and one of an older connection ends nothing', async () => {
   const user = await startLink(lab, { confirmationWait: '1s' });
-  await user.handle.url();
-  await lab.sandbox.connect(user.userId, { provider, created_on: '2020-02-02T02:02:02Z' });
+  await lab.sandbox.connect(user.userId, { provider });
   const timeline = async () => (await user.handle.state()).timeline.map(({ what }) => what);
   await expect.poll(timeline, patience).toContain('no new connection at the service');
   expect(await user.handle.state()).toMatchObject({ phase: 'awaiting_password' });
