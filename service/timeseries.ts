@@ -1,13 +1,10 @@
 import { z } from 'zod';
 import type { Transport } from './http/http.js';
 import type { CallOptions } from './http/calls.js';
+import * as fields from './fields.js';
 
 /** A value for each moment; a value that is not a number is null, so every channel stays in step with `time`. */
-const channelSchema = z
-  .array(z.unknown())
-  .transform((sent) => sent.map((value) => (typeof value === 'number' && Number.isFinite(value) ? value : null)))
-  .nullish()
-  .catch(undefined);
+const channelSchema = fields.part(z.array(fields.number.transform((value) => value ?? null)));
 
 /**
  * The samples of one workout, a list for each channel (docs/internals/lab-service.md; the specification does not show the shape).

@@ -32,7 +32,14 @@ const kinds = {
   references: { sent: [[{ id: 'invented' }]], read: [{ id: 'invented' }], wrong: 'invented' },
   bindings: { sent: [[{ team_id: 'team-1' }]], read: [{ team_id: 'team-1' }], wrong: 'invented' },
   texts: { sent: [['invented']], read: ['invented'], wrong: 'invented' },
-  channel: { sent: [[1, null, 2.5]], read: [1, null, 2.5], wrong: 'invented' },
+  channel: {
+    sent: [
+      [1, null, 2.5],
+      ['1', 'none', '2.5'],
+    ],
+    read: [1, null, 2.5],
+    wrong: 'invented',
+  },
 };
 
 /** The names of the fields of each kind; `0` is an entry of a list. */
@@ -406,5 +413,5 @@ test.each<[string, Call, body: unknown]>([
 test("a workout's stream keeps every channel in step if a value is not a number", async () => {
   const sent = { time: [1, 2, 3], heartrate: [60, '61', {}] };
   const read = await readFrom(sent, ({ timeseries }) => timeseries.workoutStream('workout-1'));
-  expect(read).toEqual({ ...sent, heartrate: [60, null, null] });
+  expect(read).toEqual({ ...sent, heartrate: [60, 61, null] });
 });
