@@ -198,7 +198,8 @@ export function validateRequest(run: LinkRun, request: LinkRequest | undefined):
   const { newLink } = request ?? {};
   if (newLink) checkOptions(newLink);
   else validateOpen(run);
-  run.commands.requireRoom();
+  // They wait for one token.
+  run.commands.requireRoom(mostBeforeCancelling);
 }
 
 export function checkOptions(page: LinkOptions): void {
