@@ -19,6 +19,8 @@ const incoming =
  * scheduled before its events came in: both happen when a worker is slow and commands are refused, or on a server that writes a task for
  * each query. The SDK (1.24) replays tasks that schedule nothing together with the next one, in one step, in which signals come before
  * results.
+ *
+ * @param history as it is kept, with readable payloads
  */
 export function withEmptyTasks(history: object): object {
   const { events } = history as { events: RecordedEvent[] };
@@ -56,10 +58,12 @@ export function withEmptyTasks(history: object): object {
 }
 
 function withNewIds(events: readonly RecordedEvent[], ids: ReadonlyMap<string, string>): object {
+  const renewed = (id: string): string => (ids.get(id) ?? id).replace('-', '');
   const renewedId = (key: string, value: unknown): unknown => {
-    if (!/eventId$/i.test(key) || typeof value !== 'string') return value;
-    const id = ids.get(value) ?? value;
-    return id.replace('-', '');
+    if (typeof value !== 'string') return value;
+    // The marker of a refused signal names its event.
+    if (key === 'id') return value.replace(/(?<=^\w+-signal-)\d+$/, renewed);
+    return /eventId$/i.test(key) ? renewed(value) : value;
   };
   return JSON.parse(JSON.stringify({ events }, renewedId)) as object;
 }

@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { writeHistory } from './history-file.js';
 import { openStage, type StageOptions } from './stage.js';
-import { coldStories, continuedStories, deadlineStories, stories } from './stories/index.js';
+import { coldStories, continuedStories, deadlineStories, refusalStories, stories } from './stories/index.js';
 import type { Story } from './stories/story.js';
 
 /**
@@ -20,6 +20,7 @@ const recorded = [
   ...(await record(continuedStories, { eventsPerRun: 10 })),
   ...(await record(deadlineStories, { skipsTime: true })),
   ...(await record(coldStories, { isCold: true })),
+  ...(await record(refusalStories, { isEncrypted: true })),
 ];
 if (chosen.length === 0) await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });

@@ -8,6 +8,7 @@ import { describe, expect, inject, test } from 'vitest';
 import { createActivities } from '../../activities/activities.js';
 import type { ActivityDependencies } from '../../activities/dependencies.js';
 import { compareText } from '../../protocol/canonical-json.js';
+import { faults } from '../../protocol/unencrypted.js';
 import { readHistory, recordedIdentity } from './history-file.js';
 import { withEmptyTasks } from './joined-tasks.js';
 import { replay } from './replaying.js';
@@ -23,7 +24,7 @@ describe('what was under way before an update of the worker goes on after it', (
 });
 
 describe('what was under way goes on though the SDK replays several workflow tasks in one step', () => {
-  const failures = failuresOf((text) => withEmptyTasks(readHistory(text)));
+  const failures = failuresOf((text) => readHistory(JSON.stringify(withEmptyTasks(JSON.parse(text) as object))));
   test.each(names)('%s', async (name) => expect((await failures).get(name)).toBeUndefined());
 });
 
@@ -80,6 +81,15 @@ describe('the recorded histories', () => {
       ...[...signals].map((name) => `signal ${name}`),
     ]);
     expect(missing(messages, found)).toEqual([]);
+  });
+
+  test('cover every marker that a refusal leaves', async () => {
+    // An update is refused before it is written, and a start that cannot be read waits for its key.
+    const markers = faults.flatMap((fault) => [`${fault}-signal`, `${fault}-result`]);
+    const found = await recorded(/"json":\{"id":"(\w+-\w+)[^"]*","deprecated"/g);
+    expect(missing(['unencrypted-start', ...markers], found)).toEqual([]);
+    const sources = await Promise.all((await filesOf('workflows')).map(async (file) => readFile(file, 'utf8')));
+    expect(sources.flatMap((source) => [...source.matchAll(/\bpatched\((?!refusalPatch\()/g)])).toEqual([]);
   });
 
   test('cover a run that was begun by continue-as-new, of every workflow that hands its state to the next run', async () => {

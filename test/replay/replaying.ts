@@ -1,11 +1,19 @@
 import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temporalio/worker';
+import { pino } from 'pino';
+import { parseKeyRing } from '../../client/encryption/key-ring.js';
+import { labDataConverter } from '../../client/encryption/payload-codec.js';
+import { markingUnencrypted } from '../../workers/encryption.js';
+import { inventedKeys } from './keys.js';
 
 const quiet = { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) };
 Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: quiet } });
 
 type Bundle = { code: string } | { codePath: string };
 
-/** Replays all with one worker: to start one takes longer than a replay. @returns what each failed with, or undefined */
+const converted = { dataConverter: labDataConverter(parseKeyRing(inventedKeys)) };
+const encrypting = markingUnencrypted(converted, 'required', pino({ level: 'silent' }));
+
+/** Replays all with one worker, which requires encryption as some of the recorded ones did: to start one takes longer than a replay. @returns what each failed with, or undefined */
 export async function replay(
   texts: readonly string[],
   historyOf: (text: string) => object,
@@ -16,6 +24,7 @@ export async function replay(
     return { workflowId, history: historyOf(text) };
   });
   const failures: unknown[] = [];
-  for await (const { error } of Worker.runReplayHistories({ workflowBundle }, histories)) failures.push(error);
+  for await (const { error } of Worker.runReplayHistories({ workflowBundle, ...encrypting }, histories))
+    failures.push(error);
   return failures;
 }

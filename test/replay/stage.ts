@@ -29,6 +29,7 @@ import { openStore, type HealthDataStore } from '../../store/health-data-store.j
 import { createActivities } from '../../activities/activities.js';
 import { activityDependencies } from '../../workers/worker/activity-dependencies.js';
 import { workflowBundle } from '../../workers/bundle.js';
+import { dataConverterOf } from '../../workers/encryption.js';
 import { readIngressConfig, readWorkerConfig, type WorkerConfig } from '../../workers/settings/config.js';
 import { startIngress } from '../../workers/ingress.js';
 import { createWorkers, runWorkers, shutDown } from '../../workers/worker/queues.js';
@@ -38,6 +39,7 @@ import { following } from '../rig/followed.js';
 import { linkProviderId } from '../../protocol/ids.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { kitFor, visitFor } from '../rig/cast.js';
+import { inventedKeys } from './keys.js';
 import { startNotificationReceiver, type NotificationReceiver } from '../rig/notification-receiver.js';
 
 /** Where the recorded stories are played: real servers in one process, with a target for notifications. */
@@ -87,6 +89,8 @@ export interface StageOptions {
   skipsTime?: boolean;
   /** True: the worker keeps no workflow in memory, so it meets each message as a worker does that has just started. */
   isCold?: boolean;
+  /** True: ingress, worker and client have `inventedKeys`, and the worker requires encryption. */
+  isEncrypted?: boolean;
 }
 
 /** A Temporal server, and what moves its time. */
@@ -120,6 +124,7 @@ export async function openStage({
   eventsPerRun,
   skipsTime = false,
   isCold = false,
+  isEncrypted = false,
 }: StageOptions = {}): Promise<Stage> {
   const server = skipsTime ? await skippingServer() : await fullServer(eventsPerRun);
   const receiver = await startNotificationReceiver(secret);
@@ -127,6 +132,7 @@ export async function openStage({
   const common = {
     TEMPORAL_ADDRESS: server.address,
     TASK_QUEUE: 'lab-operations',
+    ...(isEncrypted && { LABOPS_ENCRYPTION_KEYS: inventedKeys, LABOPS_ENCRYPTION: 'required' }),
   };
   const storeFolder = await mkdtemp(join(tmpdir(), 'lab-store-'));
   const store = await openStore({ directory: join(storeFolder, 'data') });
@@ -155,7 +161,7 @@ export async function openStage({
   };
   const config = readWorkerConfig({ ...common, ...target, ...where });
   const connection = await Connection.connect({ address: server.address });
-  const temporal = new Client({ connection });
+  const temporal = new Client({ connection, ...dataConverterOf(config.keyRing, log) });
   // The product's worker wants a server that can count workflows.
   const worker = skipsTime
     ? await startBareWorker(config, temporal)

@@ -8,6 +8,7 @@ import { links } from './links.js';
 import { matchReviews } from './match-reviews.js';
 import { notifications } from './notifications.js';
 import { orders } from './orders.js';
+import { refusals } from './refusals.js';
 import { reports } from './reports.js';
 import type { Story } from './story.js';
 import { webhooks } from './webhooks.js';
@@ -36,3 +37,6 @@ export const deadlineStories: readonly Story[] = deadlines;
 
 /** The stories whose commands meet a worker that does not know the workflow. */
 export const coldStories: readonly Story[] = cold;
+
+/** The stories in which a worker that requires encryption refuses something. */
+export const refusalStories: readonly Story[] = refusals;
