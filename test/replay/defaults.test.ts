@@ -17,8 +17,8 @@ import { replay } from './replaying.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /*
- * A release may change any default. In these histories every deadline of the default policies was met, so a default that
- * is workflow code, and changes, breaks at least one of them. Appointments' defaults break none, and neither does the
+ * A release may change any default. In these histories nearly every deadline of the default policies was met (not `resultsDeadline`, `walkInOverdue`,
+ * `bookingTimeout` and that of notifications), so a default that is workflow code, and changes, breaks at least one of them. Appointments' defaults break none, and neither does the
  * interval of the reminders of a critical result: what is due follows the timers of the history.
  */
 
@@ -39,6 +39,8 @@ async function bundled(workflows: string): Promise<{ code: string }> {
   };
   return bundleWorkflowCode({
     workflowsPath: pathOf(workflows),
+    // The replaying worker requires encryption, so payloads in clear reach the workflow marked.
+    workflowInterceptorModules: [pathOf('../../workflows/interceptors.ts')],
     logger: new DefaultLogger('ERROR'),
     webpackConfigHook,
   });

@@ -18,7 +18,7 @@ import { until, type Stage } from '../stage.js';
 import type { Story } from './story.js';
 
 /*
- * Each deadline of the default policies is met once, in skipped time: replayed with other defaults, these histories show
+ * Nearly each deadline of the default policies is met once, in skipped time: replayed with other defaults, these histories show
  * that no default is workflow code. Settings are given only to keep a history short.
  */
 
