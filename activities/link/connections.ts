@@ -24,7 +24,7 @@ export interface ConnectionQuery {
   sourceSlug?: string;
   /** The providers that the connection may be of. Absent: any. */
   oneOf?: readonly string[];
-  /** The connections from before the link's first token. Absent: it has had none, so no connection is its own. */
+  /** The connections from before the link's first token. Absent: no token yet, so no connection is its own. */
   before?: readonly KnownConnection[];
 }
 
@@ -40,8 +40,8 @@ export interface ConnectionFound {
 const readTimeoutMs = 10_000;
 
 /**
- * Finds the latest of the user's connections that the query means, if possible a new one: with another slug or date than any before. The
- * date alone decides nothing: it may be missing, local without its zone, or of a wrong clock.
+ * Finds the latest of the user's connections that the query means, if possible a new one: with another slug or date than any before.
+ * Only a different date counts, not a later one: it may be missing, local without its zone, or wrong.
  */
 export async function findConnection(
   service: LabService,

@@ -7,7 +7,7 @@ import type { LinkPage } from '../../protocol/link/messages.js';
 import type { LinkReport } from '../../protocol/link/link-report.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { heartbeating } from '../attempt.js';
-import { asFailures } from '../failures.js';
+import { asFailures, unreadableIfRefused } from '../failures.js';
 import { connectionsOf, findConnection, type ConnectionFound, type ConnectionQuery } from './connections.js';
 import { hasEndpoint } from '../notifications/notifications.js';
 import { omitNullish } from '../../service/json-object.js';
@@ -37,7 +37,10 @@ export function linkActivities({ service, target }: Pick<ActivityDependencies, '
       return asFailures(
         'LinkRefused',
         async () => {
-          const connections = link.readsConnections === true ? await connectionsOf(service, link.userId) : undefined;
+          const connections =
+            link.readsConnections === true
+              ? await unreadableIfRefused(() => connectionsOf(service, link.userId))
+              : undefined;
           const { link_token: linkToken, link_web_url: linkWebUrl } = await service.links.createToken(request);
           return { linkToken, linkWebUrl, notifies: hasEndpoint(target), ...(connections && { connections }) };
         },

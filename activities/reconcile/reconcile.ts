@@ -68,9 +68,9 @@ export function reconcileActivities(dependencies: ActivityDependencies) {
         const found = orders.map((order) => snapshotOf(order, service.installation));
         const snapshots =
           range.critical === 'is_critical'
-            ? await flagged(found, total ?? (number === 1 ? found.length : Infinity), () => {
+            ? await flagged(found, total ?? (number === 1 ? found.length : Infinity), number, (page) => {
                 heartbeat();
-                return service.orders.page({ ...filterOf(range), isCritical: false }, number, { pageSize });
+                return service.orders.page({ ...filterOf(range), isCritical: false }, page, { pageSize });
               })
             : found;
         const inside = snapshots.filter((snapshot) => isWithin(range, snapshot));
@@ -157,10 +157,13 @@ function filterOf({ from, to, critical }: PageToReconcile): OrderFilter {
 async function flagged(
   found: OrderSnapshot[],
   listed: number,
-  readNotCritical: () => Promise<OrderPage>,
+  number: number,
+  readNotCritical: (page: number) => Promise<OrderPage>,
 ): Promise<OrderSnapshot[]> {
   if (found.every(({ interpretation }) => isCritical(interpretation))) return found;
-  const { orders = [], total = orders.length } = (await readNotCritical().catch(undefinedIfMissing)) ?? {};
+  const read = (page: number) => readNotCritical(page).catch(undefinedIfMissing);
+  // Beyond its last page a service may answer with 404. So does a proxy, which may raise no alarm: its 404 is for the first page, too.
+  const { orders = [], total = orders.length } = (await read(number)) ?? (await read(1)) ?? {};
   const areSame = orders.some(({ id }) => found.some(({ orderId }) => orderId === id));
   if (areSame && 2 * listed > total) return found;
   return found.map((snapshot) =>
@@ -170,7 +173,7 @@ async function flagged(
 
 /**
  * The list's filters are not in the specification: a service that ignores them lists everything. An order without an
- * update time is signalled as well, which does no harm, and so is one whose time is a local one.
+ * update time, or up to a day outside (local times), is signalled as well, which does no harm.
  */
 function isWithin({ from, to, critical }: PageToReconcile, snapshot: OrderSnapshot): boolean {
   if (critical) return hasCriticalResult(snapshot);

@@ -10,7 +10,7 @@ import type { TemporalCalls } from '../workflow-calls.js';
 import type { ListOptions } from '../workflow-list.js';
 import { operate, type ProgressOptions } from './operator-calls.js';
 
-/** Events in one answer: its own limit. */
+/** The most events in one answer. */
 const longestAnswer = 1_000;
 
 /**

@@ -150,7 +150,9 @@ export class LinkWorld implements World {
       const end = announced.find(({ id }) => id === `${userId}/${provider}/${began}/ended`);
       const readAt = (end ? Date.parse(end.at) : closedAt) - longestRead;
       const made = this.state.connections.filter(({ at }) => at >= Date.parse(began) && at < readAt);
-      if (outcome === 'expired' && made.length > 0 && server.executions.length === 1)
+      // Without a token it made none of them.
+      const hadToken = server.replies.some(({ name, value }) => name === 'requestLink' && value !== undefined);
+      if (outcome === 'expired' && made.length > 0 && hadToken && server.executions.length === 1)
         life.broken(claims.endsAreTrue, 'expired, and the user is connected');
     }
   }

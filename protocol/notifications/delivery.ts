@@ -35,7 +35,7 @@ export function isAlarmReminder({ type }: Notification): boolean {
   return type === 'order.critical_result_reminder';
 }
 
-/** It does not wait behind what the receiver fails to take. */
+/** True if it must pass what the receiver fails to take. */
 export function isUrgent(notification: Notification): boolean {
   return isAlarm(notification) || isAlarmReminder(notification);
 }

@@ -173,7 +173,7 @@ export interface KitOrderResult extends OrderState {
   outcome: OrderOutcome;
   /** State that a later run continues with, if the service reports something new. */
   policy: ResolvedOrderPolicy;
-  /** True if a placing or an adoption handed the order over; its own passthrough alone may have given the reference. */
+  /** True if a placing or an adoption handed the order over; `reference` may be from its passthrough alone. */
   handedOver: boolean;
   /** The one that was ordered, for a replacement: the service does not always show it again. */
   labTestId?: string;

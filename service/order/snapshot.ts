@@ -42,7 +42,7 @@ export interface OrderSnapshot {
   updatedAt?: string;
 }
 
-/** True if the service says so of the results, by its flag or in a word. */
+/** True if the service calls the results critical, by its flag or a word. */
 export function hasCriticalResult({
   flaggedCritical,
   interpretation,

@@ -257,7 +257,7 @@ describe('ten uploads of 10 MB at once', () => {
     // Answered late, so all of them are under way together.
     const late = { kind: 'delay', phase: 'after_work', delayMs: 1_000 } as const;
     await lab.sandbox.addFault({ method: 'POST', path, times: 10, action: late });
-    const policy = { uploadTimeout: '60s', creationTimeout: '120s' } as const;
+    const policy = { uploadTimeout: '60s', creationTimeout: '55s' } as const;
     const began = performance.now();
     const submitting = Promise.all(files.map((file) => submit({ file, policy })));
     const uploaded = submitting.then((handles) => Promise.all(handles.map((handle) => handle.jobId())));

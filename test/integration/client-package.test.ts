@@ -262,7 +262,7 @@ test('the examples of README, docs/backend.md and docs/messages.md compile with 
   await started.stop();
 });
 
-/** What a backend on an old compiler may import. */
+/** The imports of a backend on an old compiler. */
 const allEntries = `
 import { errors, LabOperations } from '@lab-operations/client';
 import { createWebhookHandler } from '@lab-operations/client/webhooks';

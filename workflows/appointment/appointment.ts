@@ -206,6 +206,8 @@ export function recordRead(appointment: Appointment, read: AppointmentSnapshot, 
     appointment.askAgainAt ??= now + minute;
     return false;
   }
+  // It stands all the same, and its next fall is news.
+  if (isOpen(read) && read.appointmentId === appointment.cancelled?.appointmentId) delete appointment.cancelled;
   return recordAppointment(appointment, read, appointment.received === asked && !isOlder(read, appointment.known), now);
 }
 

@@ -41,7 +41,7 @@ export function openRun(): EntityRun {
 interface LoopVerbs {
   /** Does what is due, and publishes what is known then. */
   act: () => Promise<void>;
-  /** Has that read next which a signal that could not be decrypted may have reported. */
+  /** Schedules a read of what a signal that could not be decrypted may have reported. */
   readDropped?: () => Promise<void> | void;
   /** Nothing is left to wait for. */
   isOver: () => boolean;

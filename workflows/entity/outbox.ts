@@ -137,8 +137,8 @@ async function waitForReceiver(from: Outbox, pause: number, wasEnding: boolean):
 }
 
 /**
- * An alarm has come that did not wait before, or a reminder, if nothing urgent did: what did goes first soon, unless its attempts start over
- * with each reminder.
+ * True if an alarm has come since, or a reminder while nothing urgent waited: reminders must not keep restarting the attempts of what
+ * will go first.
  */
 export function isOvertaken(known: readonly Notification[], waiting: readonly Notification[]): boolean {
   const overtakes = known.some(isUrgent) ? isAlarm : isUrgent;

@@ -198,8 +198,7 @@ export function validateRequest(run: LinkRun, request: LinkRequest | undefined):
   const { newLink } = request ?? {};
   if (newLink) checkOptions(newLink);
   else validateOpen(run);
-  // They wait for one token.
-  run.commands.requireRoom(mostBeforeCancelling);
+  run.commands.requireRoom();
 }
 
 export function checkOptions(page: LinkOptions): void {

@@ -50,7 +50,7 @@ export interface Link
   failedLogins: number;
   errorType?: string;
   consequence?: Consequence;
-  /** The user's connections from before the first token: none of them is the link's own. */
+  /** The user's connections from before the first token. */
   connectionsBefore?: KnownConnection[];
   /** A connection may have been made that nobody reported for certain. */
   claim?: Claim;
@@ -279,8 +279,9 @@ export function recordConnection(
   const isOver = asked.by === 'doubt' || now >= asked.at + link.policy.confirmationWait;
   // The service may take its time to show what it has reported.
   if (!isOver) link.claim = readAgain(asked);
-  // A connection that was renewed may keep its date.
-  else if (found === 'older' && asked.by === 'success') end(link, 'connected', now);
+  // A connection that was renewed may keep its date; the user may have begun another login meanwhile.
+  else if (found === 'older' && asked.by === 'success' && sourceSlug(link) !== undefined && link.phase === 'confirming')
+    end(link, 'connected', now);
   else drop(link, asked, now);
 }
 

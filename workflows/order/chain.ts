@@ -194,14 +194,19 @@ export function registeredAs(chain: Chain, orderId: string): string | undefined 
 }
 
 /**
- * The order that is expected to bring the results: the last that is still in play, rather one that nobody gave up, else the last of
- * all. An order that was replaced is in play again once it moves.
+ * The order that is expected to bring the results, or is to be replaced: the last in play that nobody gave up, else the last that has
+ * no replacement and that nobody gave up, else the last in play, else the last of all. An order that was replaced is in play again once
+ * it moves.
  */
 export function currentOrder(chain: Chain): ChainOrder {
   const orders = ordersOf(chain);
   const inPlay = (order: ChainOrder) => isInPlay(chain, order);
+  const followed = (order: ChainOrder) => !isGivenUp(chain, order);
   const current =
-    orders.findLast((order) => inPlay(order) && !isGivenUp(chain, order)) ?? orders.findLast(inPlay) ?? orders.at(-1);
+    orders.findLast((order) => inPlay(order) && followed(order)) ??
+    orders.findLast((order) => replacementOf(chain, order.orderId)?.orderId === undefined && followed(order)) ??
+    orders.findLast(inPlay) ??
+    orders.at(-1);
   if (!current) throw new TypeError('A chain has no current order before its first snapshot');
   return current;
 }

@@ -45,7 +45,7 @@ import { answerCaller, requireNoOtherRoot, type KitOrderRun } from './run.js';
 /** A command after the check of what was given. */
 export interface CheckedCommand {
   orderId: string;
-  /** The order that it is about by now, if that may have become another one. */
+  /** The order meant by now: the new kit, if one has replaced `orderId`. */
   meant?: () => string;
   /** True if what it asks for has happened already. A command whose answer was lost is sent again: it then does not do more. */
   isDone: () => boolean;

@@ -137,7 +137,7 @@ function alarmIfInterpretedCritical(chain: Chain, { orderId, latest, wasCritical
     const isChange = before !== undefined && !isSameInterpretation(before, interpretation);
     alarmIfNews(chain, { ...newsOf(chain, orderId), interpretation, isChange }, now);
   } else if (flaggedCritical || (wasCritical && !known)) {
-    // Whatever its word, and though a later webhook has overtaken what said so: somebody must look.
+    // Somebody must look, whatever the word, and even if a later webhook overtook the alarm.
     const said = omitNullish({ interpretation: flaggedCritical ? interpretation : 'critical' });
     alarmIfNews(chain, { ...newsOf(chain, orderId), ...said }, now);
   }

@@ -8,7 +8,7 @@ import type { Fault } from '../../../protocol/unencrypted.js';
 import { inventedKeys } from '../keys.js';
 import { untilIdle, type Story } from './story.js';
 
-/** What clients without the worker's keys write: it requires encryption. */
+/** Input by clients without the keys of a worker that requires encryption. */
 export const refusals: readonly Story[] = [
   async function inputRefused(stage) {
     const { connection } = stage.temporal;

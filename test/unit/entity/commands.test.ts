@@ -114,7 +114,7 @@ describe('a command', () => {
     expect(await register()).toMatchObject({ value: { registered: true } });
   });
 
-  test('is refused without a trace if five of an appointment or a match review wait, eight requests of a link, or eight cancellations of a placing, an adoption or an upload', async () => {
+  test('is refused without a trace if five of an appointment, a match review or a link wait, or eight cancellations of a placing, an adoption or an upload', async () => {
     const arranging = await appointment({ findSlots: silent });
     const reviewing = await reviewLife(item(), { decideMatchReview: silent });
     const linking = new Life(linkOpening(), { createLinkToken: silent });
@@ -128,7 +128,7 @@ describe('a command', () => {
     for (const [life, name, given, most] of [
       [arranging, 'findSlots', {}, 5],
       [reviewing, 'reject', {}, 5],
-      [await linking.start({ userId: linkUser, provider, policy: resolvePolicy('link') }), 'requestLink', {}, 8],
+      [await linking.start({ userId: linkUser, provider, policy: resolvePolicy('link') }), 'requestLink', {}, 5],
       [await placing.start({ ...kit, kind: 'unregistered', order: { user_id: userId } }), 'cancel', {}, 8],
       [await adopting.start({ ...kit, kind: 'existing', orderId }), 'cancel', {}, 8],
       [await uploading.start(file), 'cancel', {}, 8],

@@ -480,6 +480,18 @@ describe('the policy', () => {
     expect(await order.state()).toMatchObject({ orderId: thirdId, attention: [] });
   });
 
+  test('has replaced a kit that the service redraws, and is given up: if the redraw fails, that is what is asked about', async () => {
+    const order = await lives(lost, { onLost: 'replace', replacementLimit: 1 });
+    const redrawOf = (statuses: readonly string[]) =>
+      kitOf(thirdId, statuses, { origin: 'redraw', parentId: orderId, createdAt: '2024-06-01T00:00:00.000Z' });
+    await order.signal('orderChanged', newKit(shipped));
+    await order.signal('orderChanged', redrawOf(awaited));
+    await order.update('resolveProblem', { orderId: newId, decision: 'abandon' });
+    await order.signal('orderChanged', redrawOf(lost));
+    const asked = { reason: 'decision_needed', orderId: thirdId };
+    expect(await order.state()).toMatchObject({ orderId: thirdId, attention: [asked] });
+  });
+
   test('that fails at replacing a kit asks a person and tries again each day', async () => {
     const order = await lives(lost, { onLost: 'replace' }, { replaceKitOrder: refused });
     expect(order.happened()).toEqual(['attention_raised replacement_failed', 'phase_changed failed']);
