@@ -92,9 +92,9 @@ export function runningWorkActivities({ temporal, target }: Pick<ActivityDepende
       const update = Object.hasOwn(cancelledBy, name) ? cancelledBy[name] : undefined;
       if (update === undefined) return { fate: 'not_cancelled', reason: 'NoCancelCommand' };
       const met = await cancelBy(temporal, { workflowId, name }, update, actor);
-      const order = name === orders.kitOrderName ? await described(temporal, workflowId) : undefined;
-      if (met.fate === 'not_cancelled' || order?.status.name !== 'RUNNING' || !isAlarmed(order.typedSearchAttributes))
-        return met;
+      if (met.fate === 'not_cancelled' || name !== orders.kitOrderName) return met;
+      const order = await described(temporal, workflowId);
+      if (order?.status.name !== 'RUNNING' || !isAlarmed(order.typedSearchAttributes)) return met;
       return { fate: met.fate === 'ended' ? 'not_cancelled' : met.fate, reason: 'CriticalResultOpen' };
     },
   };

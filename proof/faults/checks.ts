@@ -78,9 +78,9 @@ export function notificationsAgree(notifications: readonly Notification[], { ord
   return found;
 }
 
-/** Something came in while the workflow was ending: Temporal asks the worker again, as it is meant to. */
+/** A signal or an update came in while the workflow was ending: Temporal asks the worker again, as it is meant to. */
 const { WorkflowTaskFailedCause: cause } = proto.temporal.api.enums.v1;
-const takesMessageFirst: readonly unknown[] = [
+export const takesMessageFirst: readonly unknown[] = [
   cause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
   cause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_UPDATE,
 ];

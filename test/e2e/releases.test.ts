@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kitOrderId } from '../../protocol/ids.js';
+import { takesMessageFirst } from '../../proof/faults/checks.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { openStore, type HealthDataStore } from '../../store/health-data-store.js';
 import * as workflows from '../../workflows/index.js';
@@ -133,9 +134,6 @@ async function expectDrained(buildId: string): Promise<void> {
   };
   await expect.poll(drainage, patience).toBe(drained);
 }
-
-/** A signal or an update that comes as a run is about to close: Temporal fails the task, and the run takes the message first. */
-const takesMessageFirst: readonly unknown[] = [1, 31];
 
 /** A failed workflow task is tried again until the run is closed, so a run that ends well may hide it. */
 async function failures(): Promise<string[]> {

@@ -200,15 +200,19 @@ export function registeredAs(chain: Chain, orderId: string): string | undefined 
  */
 export function currentOrder(chain: Chain): ChainOrder {
   const orders = ordersOf(chain);
+  const followed = orders.filter((order) => !isGivenUp(chain, order));
   const inPlay = (order: ChainOrder) => isInPlay(chain, order);
-  const followed = (order: ChainOrder) => !isGivenUp(chain, order);
   const current =
-    orders.findLast((order) => inPlay(order) && followed(order)) ??
-    orders.findLast((order) => replacementOf(chain, order.orderId)?.orderId === undefined && followed(order)) ??
+    followed.findLast(inPlay) ??
+    followed.findLast(({ orderId }) => !isReplaced(chain, orderId)) ??
     orders.findLast(inPlay) ??
     orders.at(-1);
   if (!current) throw new TypeError('A chain has no current order before its first snapshot');
   return current;
+}
+
+export function isReplaced(chain: Chain, orderId: string): boolean {
+  return replacementOf(chain, orderId)?.orderId !== undefined;
 }
 
 export function isInPlay(chain: Chain, order: ChainOrder): boolean {

@@ -18,10 +18,10 @@ import {
   currentOrder,
   findOrder,
   isGivenUp,
+  isReplaced,
   lastEventId,
   outcomeOf,
   registeredAs,
-  replacementOf,
   requireOpen,
   rootElsewhere,
   type Chain,
@@ -311,10 +311,6 @@ function recordResolution(chain: Chain, orderId: string, decision: Decision): vo
   if (!order) return;
   const others = chain.resolutions.filter((answer) => answer.orderId !== orderId);
   chain.resolutions = [...others, { orderId, eventId: lastEventId(order), decision }];
-}
-
-function isReplaced(chain: Chain, orderId: string): boolean {
-  return replacementOf(chain, orderId)?.orderId !== undefined;
 }
 
 function isResolved(chain: Chain, orderId: string, decision: Decision): boolean {

@@ -10,6 +10,7 @@ import { iso, minute } from '../entity/spans.js';
 import { clear } from './announcements.js';
 import {
   findOrder,
+  isReplaced,
   lastEventId,
   needsSuccessor,
   ordersOf,
@@ -54,7 +55,7 @@ export async function replaceKit(run: KitOrderRun, orderId: string): Promise<voi
     const order = findOrder(chain, orderId);
     if (!order) return undefined;
     recogniseOwnReplacement(chain, order);
-    if (replacementOf(chain, orderId)?.orderId !== undefined) return undefined;
+    if (isReplaced(chain, orderId)) return undefined;
     requireOpen(chain);
     requireReplaceable(order);
     const reservation = replacementOf(chain, orderId) ?? reserveReplacement(run, order);

@@ -119,6 +119,19 @@ describe('an answer of the service', () => {
     expect(isNews ? (appointment.unclear ? 'unclear' : 'newer') : 'older').toBe(expected);
   });
 
+  test('to a read that shows a cancelled appointment open after more than a minute: its next fall is news', () => {
+    const cancelled = { appointmentId: booked.appointmentId, at: new Date(start).toISOString() };
+    for (const [at, fallen] of [
+      [start, undefined],
+      [start + hour, { appointmentId: booked.appointmentId, reason: 'cancelled' }],
+    ] as const) {
+      const appointment = requestedCase(booked, { cancelled });
+      recordRead(appointment, booked, 0, at);
+      learnFromWebhook(appointment, gone, at + day);
+      expect(appointment.fallen).toEqual(fallen);
+    }
+  });
+
   test('an answer of the service that cannot be ordered against what was received meanwhile is read once more', () => {
     const appointment = requestedCase();
     learnFromWebhook(appointment, { ...booked, events: [] }, start);

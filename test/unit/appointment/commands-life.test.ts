@@ -474,7 +474,7 @@ describe('a cancellation', () => {
     expect(of.events.at(-1)).toBe('0.1h appointment.choice_needed cancelled');
   });
 
-  test('to choose again is no news either if a read within a minute still shows the appointment', async () => {
+  test('to choose again is not news either if a read within a minute still shows the appointment', async () => {
     const of = await begin(confirmed, { cancelAppointment: { ...cancelled, events: [] } });
     await cancel(of, { rebook: true });
     await reportUnclear(of);

@@ -59,6 +59,14 @@ test('a token is made for the user, the provider and the page that were asked fo
   expect(requests.at(-1)?.body).toEqual({ user_id: 'user-1' });
 });
 
+test('a refusal of the read before the first token is none of the link', async () => {
+  const { createLinkToken, requests } = await activitiesWith({ GET: { status: 405, body: '<html>' } });
+  await expect(createLinkToken({ userId: 'user-1', readsConnections: true })).rejects.toMatchObject({
+    type: 'AnswerUnreadable',
+  });
+  expect(requests.map(({ method }) => method)).not.toContain('POST');
+});
+
 describe('a code', () => {
   test('that succeeds is answered with the connection, if the user can be read', async () => {
     const shown = await activitiesWith({ POST: success, GET: userWith(connection(at(1))) });
