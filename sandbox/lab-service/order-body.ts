@@ -161,10 +161,10 @@ export function questionsBody({ questions }: Marker): Json | null {
 function expectedResults(order: Order, { resultDates }: Settings): Json {
   const arrival = order.events.find((event) => lowLevel(event.status) === 'delivered_to_lab');
   const due = (days: number): string | null =>
-    arrival === undefined || !resultDates ? null : calendarDate(arrival.createdAt + days * dayMs);
+    arrival === undefined || resultDates === false ? null : calendarDate(arrival.createdAt + days * dayMs);
   return {
     expected_result_by_date: due(order.labTest.commonTatDays),
-    worst_case_result_by_date: due(order.labTest.worstCaseTatDays),
+    worst_case_result_by_date: due(resultDates === true ? order.labTest.worstCaseTatDays : Number(resultDates)),
   };
 }
 

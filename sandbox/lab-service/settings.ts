@@ -41,7 +41,7 @@ export const settingsSchema = z.strictObject({
   /** True: the orders in webhooks have `order_transaction`. */
   transactionInWebhooks: z.boolean().default(true),
   /** True: an order whose sample is at the lab says until when results are expected. False: the two dates stay null. */
-  resultDates: z.boolean().default(true),
+  resultDates: z.union([z.boolean(), z.int().positive()]).default(true),
   /**
    * A register request names no order: a real service knows the sample id that is printed on the kit. With this switch
    * a sample id that is on no kit registers the user's oldest unregistered kit, so a product can

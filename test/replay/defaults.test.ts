@@ -17,9 +17,9 @@ import { replay } from './replaying.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /*
- * A release may change any default. In these histories nearly every deadline of the default policies was met (not `resultsDeadline`, `walkInOverdue`,
- * `bookingTimeout` and that of notifications), so a default that is workflow code, and changes, breaks at least one of them. Appointments' defaults break none, and neither does the
- * interval of the reminders of a critical result: what is due follows the timers of the history.
+ * A release may change any default. In these histories every deadline of the default policies was met, so a default that is workflow code,
+ * and changes, breaks at least one of them. Appointments' defaults break none, and neither do those of the results and of the reminders of a
+ * critical result: what is due follows the timers of the history.
  */
 
 const folder = new URL('histories/', import.meta.url);

@@ -8,6 +8,7 @@ import {
   placingStopId,
   submitReportId,
 } from '../../../protocol/ids.js';
+import { labTestIds } from '../../../sandbox/lab-service/seed.js';
 import { unmatched } from './match-reviews.js';
 import { kitFor, registration } from '../../rig/cast.js';
 import { following } from '../../rig/followed.js';
@@ -18,7 +19,7 @@ import { until, type Stage } from '../stage.js';
 import type { Story } from './story.js';
 
 /*
- * Nearly each deadline of the default policies is met once, in skipped time: replayed with other defaults, these histories show
+ * Every deadline of the default policies is met once, in skipped time: replayed with other defaults, these histories show
  * that no default is workflow code. Settings are given only to keep a history short.
  */
 
@@ -45,6 +46,15 @@ async function followedOf({ temporal, labs }: Stage, orderId: string): Promise<O
       await sleep(50);
     }
   }
+}
+
+/** A kit at a lab that names a date for its results so many days after their sample, or none. */
+async function atLab(stage: Stage, resultDates: number | false): Promise<OrderHandle> {
+  await stage.sandbox.changeSettings({ resultDates });
+  const { order } = await stage.sandbox.createOrder();
+  const kit = await followedOf(stage, order.id);
+  await stage.move(kit, order.id, ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab']);
+  return kit;
 }
 
 export const deadlines: readonly Story[] = [
@@ -100,6 +110,44 @@ export const deadlines: readonly Story[] = [
     await stage.move(kit, order.id, ['completed']);
     await kit.result();
     return { 'deadlines-late-kit': kitOrderId(order.id) };
+  },
+
+  /** One order whose service names no date for the results, and one whose date is half a year away. */
+  async function lateResults(stage) {
+    const undated = await atLab(stage, false);
+    await stage.skip('14d');
+    await untilAsked(following(undated), 'results_overdue');
+    const far = await atLab(stage, 180);
+    for (const span of ['30d', '31d'] as const) await stage.skip(span);
+    await untilAsked(following(far), 'results_overdue');
+    await stage.sandbox.changeSettings({ resultDates: true });
+    const ids: Record<string, string> = {};
+    for (const [name, kit] of Object.entries({ 'deadlines-late-results': undated, 'deadlines-far-date': far })) {
+      const orderId = await kit.orderId();
+      await stage.move(kit, orderId, ['completed']);
+      await kit.result();
+      ids[name] = kitOrderId(orderId);
+    }
+    return ids;
+  },
+
+  /** The receiver is down for longer than notifications are tried. */
+  async function undelivered(stage) {
+    stage.receiver.isDown = true;
+    const { order } = await stage.sandbox.createOrder();
+    const kit = await followedOf(stage, order.id);
+    const handle = following(kit);
+    await stage.skip('3d');
+    await untilAsked(handle, 'notifications_undelivered');
+    stage.receiver.isDown = false;
+    // The worker pauses its calls of a receiver that is down for a moment of real time.
+    while ((await handle.state()).attention.length > 0) {
+      await sleep(1_000);
+      await stage.skip('5m');
+    }
+    await kit.cancel();
+    await kit.result();
+    return { 'deadlines-undelivered': kitOrderId(order.id) };
   },
 
   async function kitGivenUp(stage) {
@@ -282,6 +330,26 @@ export const deadlines: readonly Story[] = [
     await stage.skip('30d');
     await handle.result();
     return { 'deadlines-visit-given-up': bookAppointmentId(handle.orderId) };
+  },
+
+  /** At a service centre: the answer to the booking is lost, and the order's results are late. */
+  async function lateWalkIn(stage) {
+    const path = '/v3/order/*/psc/appointment/book';
+    const handle = await stage.visit({}, labTestIds.walkIn);
+    const { slots } = await handle.slots({ zipCode: '62704' });
+    const fault = { kind: 'answer', status: 504, phase: 'after_work' } as const;
+    await stage.sandbox.addFault({ method: 'POST', path, times: 1, action: fault });
+    const chosen = handle.choose({ slotId: slots[0]?.id ?? '' });
+    for (const span of ['45s', '2m'] as const) await stage.skip(span);
+    await chosen;
+    await stage.skip('12h');
+    await until(handle, ({ phase }) => phase === 'confirmed');
+    for (const span of ['10d', '10d'] as const) await stage.skip(span);
+    await untilAsked(handle, 'visit_overdue');
+    await stage.sandbox.moveAppointment(handle.orderId, 'in_progress');
+    await stage.sandbox.moveAppointment(handle.orderId, 'completed');
+    await handle.result();
+    return { 'deadlines-late-walk-in': bookAppointmentId(handle.orderId) };
   },
 
   /** The provider does not answer, and the appointment is not chosen again. */
