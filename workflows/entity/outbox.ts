@@ -123,15 +123,22 @@ export async function keepDelivering(from: Outbox, outcome: Delivery, isItsTurn:
     const wasEnding = from.isEnding === true;
     if (from.handsOver === true) await handOverNotifications(from, from.outbox, []);
     else {
-      const pause = await deliverBatch(from, outcome, isItsTurn);
-      if (pause > 0) await waitForReceiver(from, pause, wasEnding);
+      // What has come since, and is urgent, ends the attempts for a batch, and the pause after them. For one that already waited the next
+      // batch would have no room either, and its attempts would start over for nothing.
+      const known = from.outbox.slice();
+      const pause = await deliverBatch(from, known, outcome, isItsTurn);
+      if (pause > 0) await waitForReceiver(from, known, pause, wasEnding);
     }
   }
 }
 
 /** An end, or what is urgent and has come since, does not wait for it. */
-async function waitForReceiver(from: Outbox, pause: number, wasEnding: boolean): Promise<void> {
-  const known = from.outbox.slice();
+async function waitForReceiver(
+  from: Outbox,
+  known: readonly Notification[],
+  pause: number,
+  wasEnding: boolean,
+): Promise<void> {
   const isOver = () => (!wasEnding && from.isEnding === true) || isOvertaken(known, from.outbox);
   await condition(isOver, pause, { summary: 'until the receiver is tried again' });
 }
@@ -150,12 +157,15 @@ export function isOvertaken(known: readonly Notification[], waiting: readonly No
  * (`notify` in `workflows/activity-options.ts`).
  * @returns the pause before the next batch, in milliseconds
  */
-async function deliverBatch(from: Outbox, outcome: Delivery, isItsTurn: () => boolean): Promise<number> {
+async function deliverBatch(
+  from: Outbox,
+  known: readonly Notification[],
+  outcome: Delivery,
+  isItsTurn: () => boolean,
+): Promise<number> {
   const batch = batchOf(from.outbox);
   const attempts = new CancellationScope();
   let isOver = false;
-  // For one that already waited the next batch would have no room either, and its attempts would start over for nothing.
-  const known = from.outbox.slice();
   const letUrgentPass = async () => {
     await afterMainLoop(() => isOver || (isOvertaken(known, from.outbox) && isItsTurn()));
     if (!isOver) attempts.cancel();

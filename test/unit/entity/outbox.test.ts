@@ -74,10 +74,10 @@ const underWay = ({ run }: Life) =>
 
 describe('a receiver that does not answer', () => {
   test('is called for as long as the policy says, again every ten minutes, and needs a person until it is back', async () => {
+    const both = ['preparing', 'notifications_undelivered'];
     const receiver = new Receiver();
     const life = await placed({ notify: receiver.notify }, { notificationDeadline: '1h' });
     await life.until(minutes(25));
-    const both = ['preparing', 'notifications_undelivered'];
     expect(receiver.attempts).toEqual([
       { at: 0, sends: ['preparing'], hours: 1 },
       { at: 1 / 6, sends: both, hours: 1 },
@@ -169,6 +169,16 @@ describe('an alarm', () => {
     await life.run.answer(seq, 'notify', isTaken ? { value: takes(notifications) } : unavailable);
     expect(underWay(life)).toEqual([next]);
     expect(life.run.shown.attributes['LabAttention']).toEqual(['critical_result']);
+  });
+
+  test('does not wait for the receiver if it is handled in the step in which the attempt fails', async () => {
+    const life = await placed({ notify: silent });
+    const [running] = life.run.calls;
+    if (!running) throw new Error('No attempt is running');
+    const critical = { name: 'criticalResultReported', argument: { orderId, interpretation: 'critical' } };
+    await life.run.answer(running.seq, 'notify', unavailable, critical);
+    const all = ['preparing', 'order.critical_result', 'critical_result', 'notifications_undelivered'];
+    expect(underWay(life)).toEqual([all]);
   });
 
   test('waits for nothing if nothing is under way', async () => {
