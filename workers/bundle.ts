@@ -43,10 +43,22 @@ export async function bundleWorkflows(
     // Evaluated once for each thread, and then shared by all of its workflows, which saves memory and CPU for each run
     // (docs/internals/performance.md). Nothing in them may change later, which test/unit/boundaries.test.ts checks.
     preloadModules: [workflowFile('preload'), from, interceptorsPath],
-    webpackConfigHook: (config) => ({ ...config, devtool: 'inline-nosources-source-map' }),
+    webpackConfigHook: (config) => {
+      for (const rule of config.module?.rules ?? []) if (isTypeScript(rule)) rule.use.options.jsc.target = 'es2022';
+      return { ...config, devtool: 'inline-nosources-source-map' };
+    },
     ...(failures === 'encoded' && { failureConverterPath: encodingFailureConverterPath }),
     ...(logger && { logger }),
   });
+}
+
+interface TypeScriptRule {
+  use: { options: { jsc: { target: string } } };
+}
+
+/** The SDK's target is ES2017, in which each spread of an object is a call of a helper (docs/internals/performance.md). */
+function isTypeScript(rule: unknown): rule is TypeScriptRule {
+  return (rule as Partial<TypeScriptRule> | null)?.use?.options?.jsc !== undefined;
 }
 
 /** @throws StartFailed for a path in which webpack finds a loader or a query, and ends the process with its own error */
