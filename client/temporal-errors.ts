@@ -34,12 +34,17 @@ export const code = {
   unauthenticated: 16,
 } as const;
 
-type GrpcError = Error & Parameters<typeof isRetryableError>[0];
+export type GrpcError = Error & Parameters<typeof isRetryableError>[0];
 
 /** gRPC's own error inside those of Temporal's client. */
 export function grpcErrorOf(error: unknown): GrpcError | undefined {
   for (let each = error; each instanceof Error; each = each.cause) if (isGrpcServiceError(each)) return each;
   return undefined;
+}
+
+/** gRPC's own words, which Temporal's native client has in the message alone. */
+export function wordsOf({ details, message }: GrpcError): string {
+  return details || message;
 }
 
 export function hasCode(error: unknown, ...codes: readonly number[]): boolean {

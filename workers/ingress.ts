@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { addressAndWay, throughProxy, reconnection } from '../client/temporal-connection.js';
+import { addressAndWay } from '../client/temporal-connection.js';
 import { isWorthALine } from '../client/webhooks/endpoint.js';
 import { readEncryption } from '../client/config.js';
 import { createWebhookHandler, type WebhookHandler } from '../client/webhooks/handler.js';
@@ -14,6 +14,7 @@ import { dataConverterOf, liveKeys } from './encryption.js';
 import { healthDataSinks, storeOf, deliveredMessages } from './health-data.js';
 import { boundedServer, closeWithin, hideErrors, type HttpLimits, httpLimits, listen } from './listening.js';
 import { createLog } from './log.js';
+import { BackgroundConnection, installRuntime } from './native-connection.js';
 import { isProgram, runProgram, shutdownRequested } from './process.js';
 import { observeWebhooks } from './monitoring/metrics.js';
 import { storeHealth, watchRejectedEvents } from './monitoring/store-health.js';
@@ -22,13 +23,6 @@ import { followApiKey } from './settings/temporal.js';
 import { readyTimeoutMs, temporalHealth } from './monitoring/temporal-health.js';
 import type { Tracing } from './monitoring/otlp-tracing.js';
 import { startTracing } from './monitoring/tracing.js';
-
-const connecting = {
-  ...reconnection,
-  // Two retries within a second and a bit, for a blip: the sender has a schedule of its own. The SDK's ten attempts
-  // outlast the handler's deadline, and one that still waits when the connection is closed ends the process.
-  interceptors: [makeGrpcRetryInterceptor(defaultGrpcRetryOptions({ maxAttempts: 3, initialIntervalMs: () => 200 }))],
-};
 
 interface Given {
   /** A store that the caller has opened, and closes, instead of the one of DATABASE_URL. */
@@ -56,7 +50,7 @@ export interface RunningIngress {
 }
 
 /** The keys that can be replaced while the process runs, until `unfollow`. */
-async function following(connection: Connection, config: IngressConfig, log: Logger, given: Given) {
+async function following(connection: BackgroundConnection, config: IngressConfig, log: Logger, given: Given) {
   const keys = given.keys ?? (await liveKeys(config, log));
   const unfollowApiKey = followApiKey(connection, config.temporal, log);
   const unfollow = (): void => {
@@ -75,9 +69,9 @@ async function following(connection: Connection, config: IngressConfig, log: Log
  */
 export async function startIngress(config: IngressConfig, log: Logger, given: Given = {}): Promise<RunningIngress> {
   for (const warning of config.warnings) log.warn(warning);
-  const { namespace, connection: options } = config.temporal;
+  const { namespace } = config.temporal;
   const { opened, limits = httpLimits, monitoring, tracing } = given;
-  const connection = Connection.lazy(throughProxy({ ...options, ...connecting }));
+  const connection = new BackgroundConnection(config.temporal);
   const { keys, unfollow } = await following(connection, config, log, given);
   const store = await storeOf({ ...config, keys }, opened, log);
   const observed = monitoring && observeWebhooks(monitoring.registry);
@@ -96,7 +90,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
     logger: log,
   });
   const stopping = new AbortController();
-  const address = addressAndWay(options.address);
+  const address = addressAndWay(config.temporal.address);
   const temporal = temporalHealth(connection, { process: 'ingress', address, namespace, log });
   const health = store && storeHealth(store, { answerWithinMs: readyTimeoutMs, log });
   const ready = async (): Promise<Readiness> => {
@@ -127,7 +121,6 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
       // Without a drain the port closes before anything else can happen.
       if (config.drainSeconds > 0) await sleep(config.drainSeconds * 1000);
       await closeWithin(app, config.shutdownGraceSeconds * 1000);
-      await Promise.all([handler.settled(), temporal.settled()]);
       await end();
     },
   };
@@ -189,6 +182,8 @@ function hasSignature(headers: IncomingHttpHeaders): boolean {
 async function main(): Promise<void> {
   const config = readIngressConfig();
   const log = createLog(config, 'ingress');
+  // It warns of every call that it repeats; each webhook has a line of its own.
+  installRuntime(config, log.child({}, { level: 'error' }));
   const requested = shutdownRequested();
   const monitoring = await startMonitoring(config.monitoring, log, { task_queue: config.taskQueue });
   const tracing = await startTracing(config, 'ingress', log);

@@ -7,7 +7,7 @@ import { readWorkerConfig } from './settings/config.js';
 import { dataConverterOf, markingUnencrypted } from './encryption.js';
 import { createLog } from './log.js';
 import { StartFailed } from './process.js';
-import { connect } from './worker.js';
+import { connect } from './native-connection.js';
 import * as workflows from '../workflows/index.js';
 import { ofTaskQueue } from '../protocol/task-queues.js';
 

@@ -7,12 +7,13 @@ import { storeOptions } from './health-data.js';
 import { startHealthDataReading } from './health-data-reading.js';
 import { startIngress } from './ingress.js';
 import { createLog } from './log.js';
+import { installRuntime } from './native-connection.js';
 import { sdkMetrics } from './monitoring/sdk-metrics.js';
 import { startMonitoring } from './monitoring/server.js';
 import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
 import { readSingleProcessConfig, type SingleProcessConfig } from './settings/config.js';
 import { startTracing } from './monitoring/tracing.js';
-import { installRuntime, startWorker } from './worker.js';
+import { startWorker } from './worker.js';
 
 /** Worker and ingress in one process: for trying things out. Only so can health data be kept in a directory. */
 async function main(): Promise<void> {

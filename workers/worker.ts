@@ -2,21 +2,14 @@ import { Client, isGrpcServiceError } from '@temporalio/client';
 import {
   GracefulShutdownPeriodExpiredError,
   IllegalStateError,
-  makeTelemetryFilterString,
-  NativeConnection,
-  Runtime,
+  type NativeConnection,
   type Worker,
   type WorkerOptions,
-  type NativeConnectionOptions,
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/activities.js';
 import { takingMarkedInput } from '../activities/attempt.js';
 import type { ActivityDependencies } from '../activities/dependencies.js';
-import { addressAndWay } from '../client/temporal-connection.js';
-import { connectionFault } from '../client/reachability.js';
-import { connectionRemedy } from '../client/temporal-errors.js';
-import { proxyFor } from '../service/http/proxy.config.js';
 import { auditHashes, auditSinks, startAuditWriter } from './audit-writer.js';
 import type { LiveKeys } from '../client/encryption/live-keys.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
@@ -30,6 +23,7 @@ import { dataConverterOf, liveKeys, markingUnencrypted } from './encryption.js';
 import { storeOf } from './health-data.js';
 import { createWorkers, runWorkers, shutDown } from './worker/queues.js';
 import { createLog, temporalLogger } from './log.js';
+import { connect, installRuntime, reasonOf } from './native-connection.js';
 import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
 import { watchFleet } from './monitoring/fleet.js';
 import { watchReconciliation } from './monitoring/last-reconciliation.js';
@@ -40,9 +34,6 @@ import { startTracing } from './monitoring/tracing.js';
 import { ensureReconcileSchedule } from './worker/reconcile-schedule.js';
 import { ensureSearchAttributes, SearchAttributesMissing } from './worker/search-attributes.js';
 import { temporalHealth } from './monitoring/temporal-health.js';
-
-/** A development server answers at once; over a slow line TLS and a first call take a few seconds. */
-const connectTimeoutMs = 15_000;
 
 /**
  * Activities that ignore their cancellation get this long, after the grace period, before the process leaves them
@@ -226,42 +217,6 @@ class WorkLeftBehind extends StartFailed {
   }
 }
 
-/** @throws StartFailed in one line if Temporal cannot be reached */
-export async function connect({ address, connection }: TemporalConfig): Promise<NativeConnection> {
-  const timeout = AbortSignal.timeout(connectTimeoutMs);
-  const tooLong = new Promise<never>((_resolve, reject) => {
-    timeout.addEventListener('abort', () => reject(new Error(`no answer within ${connectTimeoutMs / 1000} seconds`)));
-  });
-  try {
-    return await Promise.race([NativeConnection.connect({ ...connection, ...nativeProxy(address) }), tooLong]);
-  } catch (error) {
-    const [reason, remedy] = await whyUnreachable(connection, error);
-    throw new StartFailed(`Temporal cannot be reached at ${addressAndWay(address)} (${reason}): ${remedy}.`, {
-      cause: error,
-    });
-  }
-}
-
-/** The native core knows no proxy but the one that it is given. */
-function nativeProxy(address: string): Pick<NativeConnectionOptions, 'proxy'> {
-  const proxy = proxyFor(`grpc://${address}`)?.url;
-  if (proxy === undefined) return {};
-  const [username, password] = [decodeURIComponent(proxy.username), decodeURIComponent(proxy.password)];
-  const basicAuth = username === '' ? {} : { basicAuth: { username, password } };
-  return { proxy: { type: 'http-connect', targetHost: `${proxy.hostname}:${proxy.port || 80}`, ...basicAuth } };
-}
-
-/** The reason, and what to do. */
-async function whyUnreachable(connection: TemporalConfig['connection'], error: unknown): Promise<[string, string]> {
-  if (reasonOf(error).includes('NativeCertsNotFound')) {
-    const remedy =
-      'install the package ca-certificates, or name the file of your certificate authority in TEMPORAL_TLS_SERVER_CA_CERT_PATH';
-    return ['this system has no root certificates', remedy];
-  }
-  const reason = (await connectionFault(connection)) ?? reasonOf(error);
-  return [reason, connectionRemedy(reason)];
-}
-
 async function checkNamespace(connection: NativeConnection, temporal: TemporalConfig, log: Logger): Promise<void> {
   const { address, namespace } = temporal;
   try {
@@ -274,26 +229,6 @@ async function checkNamespace(connection: NativeConnection, temporal: TemporalCo
     const problem = `Temporal at ${address} does not let the worker use the namespace ${namespace}`;
     throw new StartFailed(`${problem} (${reasonOf(error)}): ${remedy}.`, { cause: error });
   }
-}
-
-/** The native core wraps the system's sentence several times; that sentence is the useful part. */
-function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const innermost = /message: "([^"]+)"/.exec(message)?.[1];
-  return innermost ?? message.split('\n', 1).join('');
-}
-
-/** Once for a process, before its worker is started. */
-export function installRuntime({ logLevel }: WorkerConfig, log: Logger, sdk?: SdkMetrics): void {
-  const core = ['trace', 'debug'].includes(logLevel) ? 'DEBUG' : 'WARN';
-  Runtime.install({
-    logger: temporalLogger(log),
-    telemetryOptions: {
-      logging: { filter: makeTelemetryFilterString({ core, other: 'WARN' }), forward: {} },
-      ...(sdk && { metrics: sdk.telemetry }),
-    },
-    shutdownSignals: [], // handled by the process, so the connections are closed after the last activity
-  });
 }
 
 async function main(): Promise<void> {

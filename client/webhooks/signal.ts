@@ -4,7 +4,7 @@ import type { SignalDefinition } from '@temporalio/common';
 import { replayableSeconds } from '../../service/webhooks/signature.js';
 import { signalOrStart, type WorkflowStart } from '../../protocol/signal-or-start.js';
 import { CallTooLarge, EncryptionKeysMissing } from '../errors.js';
-import { code, maySucceedLater } from '../temporal-errors.js';
+import { code, type GrpcError, maySucceedLater, wordsOf } from '../temporal-errors.js';
 import { DeadlinePassed, within } from '../call-options.js';
 import type { Outcome } from './answers.js';
 import type { Destinations } from './destinations.js';
@@ -98,8 +98,8 @@ function temporalAnswer(
 }
 
 /** A run takes ten thousand signals. It is about to continue in a new run, which takes more. */
-function isOfTheRun(error: { code: number; details: string }): boolean {
-  return error.code === code.invalidArgument && /limit for signal/i.test(error.details);
+function isOfTheRun(error: GrpcError): boolean {
+  return error.code === code.invalidArgument && /limit for signal/i.test(wordsOf(error));
 }
 
 /**
@@ -107,8 +107,8 @@ function isOfTheRun(error: { code: number; details: string }): boolean {
  * that the namespace does not have yet, which the worker registers, and a run that has had too many signals. A message
  * that is too large for gRPC itself has a code of its own.
  */
-function isOfTheEvent(error: { code: number; details: string }): boolean {
-  const { details } = error;
-  if (error.code === code.invalidArgument) return !isOfTheRun(error) && !/search ?attribute/i.test(details);
-  return error.code === code.resourceExhausted && /larger than max/.test(details);
+function isOfTheEvent(error: GrpcError): boolean {
+  const words = wordsOf(error);
+  if (error.code === code.invalidArgument) return !isOfTheRun(error) && !/search ?attribute/i.test(words);
+  return error.code === code.resourceExhausted && /larger than max/.test(words);
 }

@@ -4,25 +4,26 @@ export interface KeyPair {
   key: string;
 }
 
-/* Invented, for `localhost`, valid for a hundred years; each is its own authority. */
+/* Invented, for `localhost`, valid for a hundred years; each is its own authority. That of the server is not marked as one, which the native client would refuse. */
 
 export const serverPair: KeyPair = {
   certificate: `-----BEGIN CERTIFICATE-----
-MIIBkDCCATWgAwIBAgIUek43Jj06YiRcX8vx0btphfQbaQ4wCgYIKoZIzj0EAwIw
-ETEPMA0GA1UEAwwGc2VydmVyMCAXDTI2MTEyNjE4Mjk0MFoYDzIxMjYxMTAyMTgy
-OTQwWjARMQ8wDQYDVQQDDAZzZXJ2ZXIwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNC
-AATGwQadmXIfLwHJd+0+L11dQJdG/JdtI09Bf9cc1cctVTfYmhyzIp2cOL1ygy/m
-/4qpWuB1aR5rfyx0u14gOOCDo2kwZzAdBgNVHQ4EFgQUHgSV8Opc1OPcDc9tipBV
-rCnyqJMwHwYDVR0jBBgwFoAUHgSV8Opc1OPcDc9tipBVrCnyqJMwDwYDVR0TAQH/
-BAUwAwEB/zAUBgNVHREEDTALgglsb2NhbGhvc3QwCgYIKoZIzj0EAwIDSQAwRgIh
-ALqIdL+izLnd+n44LUjY33FnTO2aDRb/h22lhiOeyH/5AiEAqnfGXa42NfQgPIhE
-/uHuEVeHDsHGpG75mtt1inwjljQ=
+MIIBjTCCATKgAwIBAgIUbg/BoWje74JltqCdrIujFrstNQQwCgYIKoZIzj0EAwIw
+ETEPMA0GA1UEAwwGc2VydmVyMCAXDTI2MTEyOTA3MTAxMloYDzIxMjYxMTA1MDcx
+MDEyWjARMQ8wDQYDVQQDDAZzZXJ2ZXIwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNC
+AASH026vDJ5uDWxxn8J0e/igv55iD0thuHpwj8m2B/f2Dim/n6VfK+Jbpm/R+fHA
+FwFBcLOh3hcke7KzjWdJ49oZo2YwZDAdBgNVHQ4EFgQUtp6VjJotkYCOeCuHQbDC
+zUEJdGIwHwYDVR0jBBgwFoAUtp6VjJotkYCOeCuHQbDCzUEJdGIwDAYDVR0TAQH/
+BAIwADAUBgNVHREEDTALgglsb2NhbGhvc3QwCgYIKoZIzj0EAwIDSQAwRgIhAJ5c
+pjxyASHfrVCdgVsX5SacERRdjbfMAJrRMCMVLdJwAiEA/9tvMQBGAmHHrJNo9zxG
+yiA6NOLh88WrANncM4ER2SE=
 -----END CERTIFICATE-----`,
   key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgVz8wJsc+GS3iB4zb
-rWhm1MZRScqYNqF7Q8DN8ZU/guehRANCAATGwQadmXIfLwHJd+0+L11dQJdG/Jdt
-I09Bf9cc1cctVTfYmhyzIp2cOL1ygy/m/4qpWuB1aR5rfyx0u14gOOCD
------END PRIVATE KEY-----`,
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg+xyN1ibcfO+tBVTJ
+qfUxJyt6C9RVIbHl6s7FwhBhEA6hRANCAASH026vDJ5uDWxxn8J0e/igv55iD0th
+uHpwj8m2B/f2Dim/n6VfK+Jbpm/R+fHAFwFBcLOh3hcke7KzjWdJ49oZ
+-----END PRIVATE KEY-----
+`,
 };
 
 export const otherPair: KeyPair = {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type ServerHttp2Session } from 'node:http2';
+import { createSecureServer, createServer, type SecureServerOptions, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Client, Connection, type ClientOptions } from '@temporalio/client';
 import { onTestFinished } from 'vitest';
@@ -12,18 +12,34 @@ export interface GrpcStatus {
   failure?: Uint8Array;
 }
 
+type AnswerOf = (method: string) => GrpcStatus | Uint8Array | 'silence' | undefined;
+
 /**
- * A client of a server that answers calls with the function's result: a status, a message, nothing for an empty
- * message, or silence for no answer at all. The client makes each call once, so the effect of a single answer can be
- * seen. Both end with the test.
+ * A client of a server that answers calls as `serverAnsweringWith` says. The client makes each call once, so the effect of a single
+ * answer can be seen. Both end with the test.
  */
 export async function clientAnsweredWith(
-  answer: (method: string) => GrpcStatus | Uint8Array | 'silence' | undefined,
+  answer: AnswerOf,
   options: Omit<ClientOptions, 'connection'> = {},
 ): Promise<Client> {
-  const server = createServer();
+  const port = await serverAnsweringWith(answer);
+  // The system may give a later server the port of an earlier one, whose connections must not be taken for its own.
+  const channelArgs = { 'grpc.use_local_subchannel_pool': 1 };
+  const connection = Connection.lazy({ address: `127.0.0.1:${port}`, interceptors: [], channelArgs });
+  onTestFinished(() => connection.close());
+  return new Client({ ...options, connection });
+}
+
+/**
+ * The port of a server that answers calls with the function's result: a status, a message, nothing for an empty message, or silence for
+ * no answer at all. It ends with the test.
+ *
+ * @param tls its certificate, if it speaks TLS
+ */
+export async function serverAnsweringWith(answer: AnswerOf, tls?: SecureServerOptions): Promise<number> {
+  const server = tls ? createSecureServer(tls) : createServer();
   const sessions = new Set<ServerHttp2Session>();
-  server.on('session', (session) => sessions.add(session));
+  server.on('session', (session) => sessions.add(session)).on('sessionError', () => undefined);
   server.on('stream', (stream, { ':path': path = '' }) => {
     const head = { ':status': 200, 'content-type': 'application/grpc' };
     const given = answer(path.slice(path.lastIndexOf('/') + 1));
@@ -44,14 +60,9 @@ export async function clientAnsweredWith(
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  // The system may give a later server the port of an earlier one, whose connections must not be taken for its own.
-  const channelArgs = { 'grpc.use_local_subchannel_pool': 1 };
-  const connection = Connection.lazy({ address: `127.0.0.1:${port}`, interceptors: [], channelArgs });
   onTestFinished(async () => {
-    await connection.close();
     for (const session of sessions) session.destroy();
     await new Promise((resolve) => server.close(resolve));
   });
-  return new Client({ ...options, connection });
+  return (server.address() as AddressInfo).port;
 }

@@ -509,7 +509,7 @@ describe('Temporal', () => {
   test('is found by the standard settings', () => {
     const address = 'temporal.example:7233';
     const env = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'lab', TEMPORAL_API_KEY: 'invented' };
-    const connection = { address, apiKey: 'invented', tls: true };
+    const connection = { address, apiKey: 'invented', tls: { serverRootCACertificate: expect.any(Buffer) as Buffer } };
     expect(ingress(env).temporal).toMatchObject({ address, namespace: 'lab', connection });
   });
 

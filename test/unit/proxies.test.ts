@@ -12,7 +12,7 @@ import type { CloudEvent } from '../../protocol/notifications/events.js';
 import { createLabService } from '../../service/lab-service.js';
 import { fetchThroughProxy, proxyFor } from '../../service/http/proxy.config.js';
 import { readIngressConfig } from '../../workers/settings/config.js';
-import { connect as connectNatively } from '../../workers/worker.js';
+import { connect as connectNatively } from '../../workers/native-connection.js';
 import { clientAnsweredWith } from '../rig/grpc-answers.js';
 import { answering, rejection } from './service/recording-server.js';
 

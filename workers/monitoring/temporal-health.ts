@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type Connection, isGrpcServiceError } from '@temporalio/client';
+import { type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { AbandonedCalls } from '../../client/call-options.js';
 import { remembered } from './readings.js';
@@ -15,7 +15,7 @@ interface TemporalHealth {
 }
 
 /** The part that both kinds of connection have: the worker's native one and the client's. */
-type Asked = Pick<Connection, 'workflowService' | 'withDeadline'>;
+type Asked = Pick<ConnectionLike, 'workflowService' | 'withDeadline'>;
 
 interface TemporalHealthOptions {
   /** For the log: `ingress`, `worker`. */

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { rootCertificates } from 'node:tls';
 import { keyRingFile, defaultEncryption } from '../../client/config.js';
 import { withoutBlanks } from '../../client/temporal.config.js';
 import type { KeyRing } from '../../client/encryption/key-ring.js';
@@ -11,7 +13,7 @@ import { misspeltSettings } from './misspelt.js';
 import { ConfigInvalid, type SettingFault } from './faults.js';
 import { faultOf, faultsBetween, warningsOf } from './rules.js';
 import { type Name, secretSettings, settings, type Values } from './settings.js';
-import { readTemporal } from './temporal.js';
+import { readTemporal, type TemporalConfig } from './temporal.js';
 
 /* The settings of each program: which ones it reads, and its configuration. */
 
@@ -198,12 +200,24 @@ function workerConfig({ notify, deployment, ...config }: Read<typeof worker>) {
 
 /** @throws ConfigInvalid with every fault of the settings that the ingress reads */
 export function readIngressConfig(env: Env = process.env) {
-  return ingressConfig(read(ingress, env));
+  return ingressConfig(read(ingress, env), env);
 }
 
-function ingressConfig(config: Read<typeof ingress>) {
+function ingressConfig(config: Read<typeof ingress>, env: Env) {
   const { shutdownGraceSeconds = defaultGraceSeconds } = config;
-  return { ...config, shutdownGraceSeconds, installation: namesOf(config.installation) };
+  const temporal = trustingNode(config.temporal, env);
+  return { ...config, temporal, shutdownGraceSeconds, installation: namesOf(config.installation) };
+}
+
+/** With the certificates that Node trusts, unless the settings name others: the native client would read the system's. */
+function trustingNode(temporal: TemporalConfig, { NODE_EXTRA_CA_CERTS: file = '' }: Env): TemporalConfig {
+  const { tls = false } = temporal.connection;
+  const { serverRootCACertificate: named, ...given } = tls === true ? {} : tls || {};
+  if (tls === false || named !== undefined) return temporal;
+  // As Node, which warns of a file that it cannot read, and ignores it.
+  const extra = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const trusted = Buffer.from([...rootCertificates, extra].join('\n'));
+  return { ...temporal, connection: { ...temporal.connection, tls: { ...given, serverRootCACertificate: trusted } } };
 }
 
 function namesOf({ name, formerNames }: Config<typeof ingress>['installation']): Installation {
@@ -241,7 +255,7 @@ export function readSingleProcessConfig(env: Env = process.env) {
     ...config,
     // One log for both: each warning once.
     worker: workerConfig({ ...config.worker, warnings, keyRingFile: file }),
-    ingress: ingressConfig({ ...config.ingress, warnings: [], keyRingFile: file }),
+    ingress: ingressConfig({ ...config.ingress, warnings: [], keyRingFile: file }, env),
     ...(store && { store }),
   };
 }
