@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { isAddressable, isReference, referencePattern } from '../protocol/ids.js';
 import { PolicyInvalid, PolicyTooNew } from '../protocol/policy/resolution.js';
 import { brokenRulesOf } from '../service/validation.js';
-import { compareText } from '../protocol/canonical-json.js';
+import { compareText } from '../protocol/json.js';
 import { isText } from '../service/json-object.js';
 import type { CallOptions } from './call-options.js';
 import type { RefusedField } from '../service/lab-operations-error.js';

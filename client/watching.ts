@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Duration } from '../protocol/time.js';
-import { canonicalJson } from '../protocol/canonical-json.js';
+import { canonicalJson } from '../protocol/json.js';
 import { longestTimer, millisecondsIn, millisecondsOf, type CallOptions, type Deadline } from './call-options.js';
 import { NoWorker, TimedOut, WorkerFailing } from './errors.js';
 import { code, hasCode, isPassing } from './temporal-errors.js';

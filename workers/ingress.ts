@@ -15,14 +15,13 @@ import { healthDataSinks, storeOf, deliveredMessages } from './health-data.js';
 import { boundedServer, closeWithin, hideErrors, type HttpLimits, httpLimits, listen } from './listening.js';
 import { createLog } from './log.js';
 import { BackgroundConnection, installRuntime } from './native-connection.js';
-import { isProgram, runProgram, shutdownRequested } from './process.js';
+import { isProgram, runProgram, shutdownRequested, startTracing } from './process.js';
 import { observeWebhooks } from './monitoring/metrics.js';
 import { storeHealth, watchRejectedEvents } from './monitoring/store-health.js';
 import { answerReadiness, type Monitoring, type Readiness, startMonitoring } from './monitoring/server.js';
 import { followApiKey } from './settings/temporal.js';
 import { readyTimeoutMs, temporalHealth } from './monitoring/temporal-health.js';
 import type { Tracing } from './monitoring/otlp-tracing.js';
-import { startTracing } from './monitoring/tracing.js';
 
 interface Given {
   /** A store that the caller has opened, and closes, instead of the one of DATABASE_URL. */

@@ -1,5 +1,7 @@
 import { realpathSync, existsSync } from 'node:fs';
 import { LabOperationsError } from '../service/lab-operations-error.js';
+import type { Logger } from 'pino';
+import type { TracedProcess, Tracing } from './monitoring/otlp-tracing.js';
 
 /** Why a process could not start, in one line that names the setting or the thing to fix. */
 export class StartFailed extends Error {
@@ -63,4 +65,15 @@ export const isBuilt = import.meta.url.endsWith('.js');
 export function requireBuilt(path: string): string {
   if (existsSync(path)) return path;
   throw new StartFailed(`${path} is missing: run \`npm run build\`, and deploy the whole of dist/.`);
+}
+
+/** Call it before anything is started that it traces. OpenTelemetry's SDK is loaded only where it is used. */
+export async function startTracing(
+  { traces }: { traces: 'otlp' | 'off' },
+  process: TracedProcess,
+  log: Logger,
+): Promise<Tracing | undefined> {
+  if (traces === 'off') return undefined;
+  const { exportTraces } = await import('./monitoring/otlp-tracing.js');
+  return exportTraces(process, log);
 }

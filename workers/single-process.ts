@@ -10,9 +10,8 @@ import { createLog } from './log.js';
 import { installRuntime } from './native-connection.js';
 import { sdkMetrics } from './monitoring/sdk-metrics.js';
 import { startMonitoring } from './monitoring/server.js';
-import { isProgram, runProgram, shutdownRequested, StartFailed } from './process.js';
+import { isProgram, runProgram, shutdownRequested, StartFailed, startTracing } from './process.js';
 import { readSingleProcessConfig, type SingleProcessConfig } from './settings/config.js';
-import { startTracing } from './monitoring/tracing.js';
 import { startWorker } from './worker.js';
 
 /** Worker and ingress in one process: for trying things out. Only so can health data be kept in a directory. */

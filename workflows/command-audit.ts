@@ -12,7 +12,7 @@ import { deleteUserName } from '../protocol/deletion/messages.js';
 import { operatorCallName, operatorCalls } from '../protocol/operators/operator-calls.js';
 import { stopPlacingName } from '../protocol/placing-stop.js';
 import { labUserIdKey } from '../protocol/search-attributes.js';
-import { isObject } from '../protocol/json-object.js';
+import { isObject } from '../protocol/json.js';
 
 type Inbound = Required<WorkflowInboundCallsInterceptor>;
 type Activate = NonNullable<WorkflowInternalsInterceptor['activate']>;

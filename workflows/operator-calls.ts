@@ -21,7 +21,7 @@ import {
 import { activities } from './activity-options.js';
 import { actorOf, refuseFields, throwRefusal } from './entity/commands.js';
 import { table } from './entity/operators.js';
-import { isObject, omitNullish } from '../protocol/json-object.js';
+import { isObject, omitNullish } from '../protocol/json.js';
 
 /** Carries out one call of an operator. Its ID is the lock of its subject, and its history says who did what. */
 export async function operatorCall(call: OperatorCall): Promise<AnswerOf<OperatorCallName>> {

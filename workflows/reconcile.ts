@@ -15,7 +15,7 @@ import { activities } from './activity-options.js';
 import { isFinalRefusal, loggedRefusal, refuse, throwRefusal } from './entity/commands.js';
 import { continueInNewRun, isNewRunSuggested } from './entity/loop.js';
 import { table } from './entity/operators.js';
-import { omitNullish } from '../protocol/json-object.js';
+import { omitNullish } from '../protocol/json.js';
 
 /**
  * Compares the service's list of updated orders with what the workflows know: page by page from the last to the

@@ -2,7 +2,7 @@ import type { LabService } from '../../service/lab-service.js';
 import { utcInstant } from '../../service/timestamps.js';
 import { isScheduledForDeletion, isStatedUnknown, type User } from '../../service/users.js';
 import { lowerWordOf } from '../../service/word.js';
-import { compareText } from '../../protocol/canonical-json.js';
+import { compareText } from '../../protocol/json.js';
 import { omitNullish } from '../../service/json-object.js';
 import { anyZone, isAhead } from '../../protocol/time.js';
 import { attemptDueAt } from '../attempt.js';

@@ -16,7 +16,7 @@ import {
   type OrderPlaced,
   type ReplacementPlaced,
 } from '../../protocol/order/messages.js';
-import { criticalResultStart, kitOrderStart } from '../../protocol/order/start.js';
+import { criticalResultStart, kitOrderStart } from '../../protocol/starts.js';
 import { unreadableSignal } from '../../protocol/unencrypted.js';
 import { labOrderIdKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import type { ActivityDependencies } from '../dependencies.js';

@@ -9,7 +9,7 @@ import { isAhead } from '../../protocol/time.js';
 import { signalOrStart } from '../../protocol/signal-or-start.js';
 import { isAddressable, matchReviewId } from '../../protocol/ids.js';
 import { matchReviewReportedSignal, type MatchReviewResult } from '../../protocol/match-review/messages.js';
-import { matchReviewStart } from '../../protocol/match-review/start.js';
+import { matchReviewStart } from '../../protocol/starts.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { asFailures, unreadable } from '../failures.js';
 import { isUndecodable } from '../workflow-runs.js';

@@ -8,7 +8,7 @@ import { parsingJobId } from '../../protocol/ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import { reportSubmittedSignal, type ParsingJobResult, type ReportSubmitted } from '../../protocol/report/messages.js';
 import type { LostUpload } from '../../protocol/report/submission-messages.js';
-import { parsingJobStart } from '../../protocol/report/start.js';
+import { parsingJobStart } from '../../protocol/starts.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { hasEndpoint } from '../notifications/notifications.js';
 import { lastResultOf, searching } from '../workflow-runs.js';

@@ -18,7 +18,7 @@ import {
   bookingRequestedSignal,
 } from '../../protocol/appointment/messages.js';
 import type { AppointmentPolicy } from '../../protocol/appointment/policy.js';
-import { bookAppointmentStart } from '../../protocol/appointment/start.js';
+import { bookAppointmentStart } from '../../protocol/starts.js';
 import type { CallOptions } from '../call-options.js';
 import { checkRead, policyFaults, refuseFaulty, serviceIdFaults, unknownFaults } from '../input-faults.js';
 import { askService, type ServiceAccess } from '../service-calls.js';

@@ -13,7 +13,7 @@ import {
   reviewRequestedSignal,
 } from '../../protocol/match-review/messages.js';
 import type { MatchReviewPolicy } from '../../protocol/match-review/policy.js';
-import { matchReviewStart } from '../../protocol/match-review/start.js';
+import { matchReviewStart } from '../../protocol/starts.js';
 import type { CallOptions } from '../call-options.js';
 import { checkRead, policyFaults, refuseFaulty, serviceIdFaults, unknownFaults } from '../input-faults.js';
 import { askService, listFromService, type ServiceAccess } from '../service-calls.js';

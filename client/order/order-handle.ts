@@ -43,7 +43,7 @@ import { stateIn, type OneCall } from '../one-call.js';
 import { callKinds } from '../workflow-calls.js';
 import { orIfEnded } from '../workflow-runs.js';
 import { policyFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
-import { canonicalJson } from '../../protocol/canonical-json.js';
+import { canonicalJson } from '../../protocol/json.js';
 import { checkedPolicyChanges, type OrderPolicy } from '../../protocol/order/policy.js';
 import {
   forwardedTo,

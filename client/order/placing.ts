@@ -4,7 +4,7 @@ import { askingMarkerSchema, type Marker } from '../../service/lab-tests.js';
 import { answerFaults } from '../../service/order/answers.js';
 import { importOrderRequestSchema, orderRequestSchema, testkitOrderRequestSchema } from '../../service/order/orders.js';
 import { brokenRulesOf } from '../../service/validation.js';
-import { canonicalJson } from '../../protocol/canonical-json.js';
+import { canonicalJson } from '../../protocol/json.js';
 import { isAddressable, ofCanonicalUser } from '../../protocol/ids.js';
 import { kitKinds, type KitRequest, type PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
 import type { CallOptions } from '../call-options.js';

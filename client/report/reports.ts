@@ -1,7 +1,7 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { createHash } from 'node:crypto';
 import type { ParsingJob } from '../../service/report/reports.js';
-import { canonicalJson } from '../../protocol/canonical-json.js';
+import { canonicalJson } from '../../protocol/json.js';
 import { isText } from '../../service/json-object.js';
 import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import { canonicalId } from '../../service/canonical-id.js';

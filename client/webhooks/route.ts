@@ -6,19 +6,22 @@ import { snapshotOf } from '../../service/order/projection.js';
 import { reportSnapshotOf } from '../../service/report/snapshot.js';
 import { utcInstant } from '../../service/timestamps.js';
 import { appointmentChangedSignal } from '../../protocol/appointment/messages.js';
-import { bookAppointmentStart } from '../../protocol/appointment/start.js';
+import {
+  bookAppointmentStart,
+  criticalResultStart,
+  kitOrderStart,
+  matchReviewStart,
+  parsingJobStart,
+} from '../../protocol/starts.js';
 import { isAddressable } from '../../protocol/ids.js';
 import { matchReviewReportedSignal } from '../../protocol/match-review/messages.js';
-import { matchReviewStart } from '../../protocol/match-review/start.js';
 import {
   criticalResultReportedSignal,
   orderChangedSignal,
   type CriticalResultReported,
 } from '../../protocol/order/messages.js';
 import { rootOf } from '../../protocol/order/root-order.js';
-import { criticalResultStart, kitOrderStart } from '../../protocol/order/start.js';
 import { jobChangedSignal } from '../../protocol/report/messages.js';
-import { parsingJobStart } from '../../protocol/report/start.js';
 import type { Outcome } from './answers.js';
 import { type Destinations, isRejected, rejectBody, storeRejected } from './destinations.js';
 import { deliverConnection, deliverHealthData } from './health-data.js';

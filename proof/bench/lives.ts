@@ -9,7 +9,7 @@ import { snapshotOf } from '../../service/order/projection.js';
 import { consents, kitFor, patientAddress, patientDetails } from '../../test/rig/cast.js';
 import { bareOrderName, eventSignal, type BareEvent } from './bare-order.js';
 import type { Side, Stage } from './stage.js';
-import { kitOrderStart } from '../../protocol/order/start.js';
+import { kitOrderStart } from '../../protocol/starts.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 
 /*

@@ -3,7 +3,7 @@ import { appointmentSnapshotOf } from '../../service/appointment/snapshot.js';
 import type { AppointmentResult, AppointmentState } from '../../protocol/appointment/messages.js';
 import type { ResolvedAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { slotIdOf } from '../../protocol/appointment/slots.js';
-import { bookAppointmentStart } from '../../protocol/appointment/start.js';
+import { bookAppointmentStart } from '../../protocol/starts.js';
 import { bookAppointmentId } from '../../protocol/ids.js';
 import { day, hour, long, minute, second, type Life } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';

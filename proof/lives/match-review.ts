@@ -2,7 +2,7 @@ import { matchReviewId } from '../../protocol/ids.js';
 import { outcomeOf } from '../../protocol/match-review/lifecycle.js';
 import type { MatchReviewResult } from '../../protocol/match-review/messages.js';
 import type { ResolvedMatchReviewPolicy } from '../../protocol/match-review/policy.js';
-import { matchReviewStart } from '../../protocol/match-review/start.js';
+import { matchReviewStart } from '../../protocol/starts.js';
 import { matchReviewReportOf } from '../../service/match-review/snapshot.js';
 import { day, hour, minute, second } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';

@@ -2,7 +2,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import type { ParsingJobResult } from '../../protocol/report/messages.js';
 import type { ResolvedReportPolicy } from '../../protocol/report/policy.js';
-import { parsingJobStart } from '../../protocol/report/start.js';
+import { parsingJobStart } from '../../protocol/starts.js';
 import type { SubmissionEnd } from '../../protocol/report/submission-messages.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
 import { reportSnapshotOf } from '../../service/report/snapshot.js';

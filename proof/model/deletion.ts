@@ -1,6 +1,5 @@
 import type { DeleteUserResult, DeletionState } from '../../protocol/deletion/messages.js';
-import { graceEndOf, reminderDueAt } from '../../workflows/deletion/deadlines.js';
-import type { Deletion } from '../../workflows/deletion/deletion.js';
+import { graceEndOf, reminderDueAt, type Deletion } from '../../workflows/deletion/deletion.js';
 import { deleteUser } from '../../workflows/deletion/workflow.js';
 import {
   afterCommand,

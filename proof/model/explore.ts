@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../protocol/canonical-json.js';
+import { canonicalJson } from '../../protocol/json.js';
 import {
   beginning,
   type Choose,

@@ -30,7 +30,7 @@ export const groups: Readonly<Record<string, Group>> = {
   link: { files: filesOf('workflows/link', 'deadlines', 'link') },
   report: { files: filesOf('workflows/report', 'announcements', 'deadlines', 'job', 'reports') },
   appointment: { files: filesOf('workflows/appointment', 'appointment', 'deadlines') },
-  deletion: { files: filesOf('workflows/deletion', 'deadlines', 'deletion') },
+  deletion: { files: ['workflows/deletion/deletion.ts'] },
   'entity-glue': {
     isGlue: true,
     files: filesOf('workflows/entity', 'attempts', 'commands', 'loop', 'loop-timer', 'operators', 'outbox', 'polling'),
@@ -43,7 +43,7 @@ export const groups: Readonly<Record<string, Group>> = {
     ),
   },
   'delivery-glue': { isGlue: true, files: filesOf('workflows/notifications', 'delivery') },
-  'link-glue': { isGlue: true, files: filesOf('workflows/link', 'commands', 'reading', 'workflow') },
+  'link-glue': { isGlue: true, files: filesOf('workflows/link', 'commands', 'workflow') },
   'report-glue': {
     isGlue: true,
     files: filesOf('workflows/report', 'identify', 'intake', 'submit', 'workflow'),

@@ -1,5 +1,5 @@
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
-import { compareText } from '../canonical-json.js';
+import { compareText } from '../json.js';
 import { omitNullish } from '../../service/json-object.js';
 import { canonicalId, isAddressable } from '../ids.js';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LabOperations } from '../../client/index.js';
 import { kitOrderId } from '../../protocol/ids.js';
-import { kitOrderStart } from '../../protocol/order/start.js';
+import { kitOrderStart } from '../../protocol/starts.js';
 import { failingWorkflows } from '../../workers/doctor/workers.js';
 import { devServer } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';

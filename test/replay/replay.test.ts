@@ -7,7 +7,7 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import { describe, expect, inject, test } from 'vitest';
 import { createActivities } from '../../activities/activities.js';
 import type { ActivityDependencies } from '../../activities/dependencies.js';
-import { compareText } from '../../protocol/canonical-json.js';
+import { compareText } from '../../protocol/json.js';
 import { faults } from '../../protocol/unencrypted.js';
 import { readHistory, recordedIdentity } from './history-file.js';
 import { withEmptyTasks } from './joined-tasks.js';

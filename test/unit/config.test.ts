@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { installationOf, InstallationInvalid, readInstallation, TemporalSettingInvalid } from '../../client/config.js';
 import { readTemporalSettings } from '../../client/temporal.config.js';
 import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/settings/config.js';
-import { ConfigInvalid } from '../../workers/settings/faults.js';
+import { ConfigInvalid } from '../../workers/settings/values.js';
 import {
   codecServer,
   encryption,

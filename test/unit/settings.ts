@@ -5,7 +5,7 @@ import {
   readSingleProcessConfig,
   readWorkerConfig,
 } from '../../workers/settings/config.js';
-import { ConfigInvalid } from '../../workers/settings/faults.js';
+import { ConfigInvalid } from '../../workers/settings/values.js';
 
 /* What each program reads from its settings, beside the least that it needs. Everything here is invented. */
 

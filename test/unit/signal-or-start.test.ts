@@ -2,7 +2,7 @@ import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@te
 import { describe, expect, test } from 'vitest';
 import { readEarlierRun, type EarlierRun, signalOrStart, startAfter } from '../../protocol/signal-or-start.js';
 import { orderChangedSignal } from '../../protocol/order/messages.js';
-import { kitOrderStart } from '../../protocol/order/start.js';
+import { kitOrderStart } from '../../protocol/starts.js';
 
 const runId = '0c9a0000-0000-4000-8000-0000000000a1';
 const snapshot = { orderId: 'order-1', events: [] };

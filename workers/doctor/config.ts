@@ -1,7 +1,7 @@
 import type { WebhookPlace } from '../../service/management/webhooks.js';
 import { type IngressConfig, readIngressConfig, readWorkerConfig, type WorkerConfig } from '../settings/config.js';
 import { misspeltSettings } from '../settings/misspelt.js';
-import { ConfigInvalid, type SettingFault } from '../settings/faults.js';
+import { ConfigInvalid, type SettingFault } from '../settings/values.js';
 import type { CodecEndpoint } from './codec-server.js';
 import { type Finding, fault, notChecked, ok, type Verdict, warning } from './findings.js';
 

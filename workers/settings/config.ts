@@ -10,7 +10,7 @@ import type { Installation } from '../../service/installation.js';
 import { isLoopback } from '../../service/http/proxy.config.js';
 import type { StorePlace } from '../../store/health-data-store.js';
 import { misspeltSettings } from './misspelt.js';
-import { ConfigInvalid, type SettingFault } from './faults.js';
+import { ConfigInvalid, type SettingFault } from './values.js';
 import { faultOf, faultsBetween, warningsOf } from './rules.js';
 import { type Name, secretSettings, settings, type Values } from './settings.js';
 import { readTemporal, type TemporalConfig } from './temporal.js';

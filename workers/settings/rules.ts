@@ -2,8 +2,7 @@ import { hasFormerName, isProduction } from '../../client/config.js';
 import { keyFault, type KeyFault } from '../../service/http/keys.js';
 import { isLoopback } from '../../service/http/proxy.config.js';
 import { parseSecret } from '../../service/webhooks/signature.js';
-import type { SettingFault } from './faults.js';
-import { enoughSecretBytes } from './values.js';
+import { type SettingFault, enoughSecretBytes } from './values.js';
 import { instructionOf, type Name, settings, type Values } from './settings.js';
 import type { TemporalConfig } from './temporal.js';
 

@@ -1,7 +1,7 @@
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import type { Logger } from 'pino';
 import { readConnection, temporalKeyFile, followKeyFile } from '../../client/temporal.config.js';
-import type { SettingFault } from './faults.js';
+import type { SettingFault } from './values.js';
 
 export interface TemporalConfig {
   /** Host and port. Default 127.0.0.1:7233, where a development server listens. */

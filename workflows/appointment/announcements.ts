@@ -9,7 +9,7 @@ import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueueOnce, notificationOf, shortDigest } from '../entity/outbox.js';
 import { iso } from '../entity/spans.js';
 import type { Appointment } from './appointment.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 export function enqueue(appointment: Appointment, notification: AppointmentNotification): void {
   const { orderId } = appointment;

@@ -16,7 +16,7 @@ import type {
 } from '../../protocol/appointment/messages.js';
 import type { ResolvedAppointmentPolicy } from '../../protocol/appointment/policy.js';
 import { slotOf } from '../../protocol/appointment/slots.js';
-import { canonicalJson } from '../../protocol/canonical-json.js';
+import { canonicalJson } from '../../protocol/json.js';
 import { isAhead } from '../../protocol/time.js';
 import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';

@@ -40,7 +40,7 @@ import {
 import { readOrThrow, readAppointmentSnapshot } from './reading.js';
 import { stateOf } from './view.js';
 import { isCalendarDate } from '../../protocol/time.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /** An appointment that a product requests is the product's from then on. */
 function begin(appointment: Appointment): void {

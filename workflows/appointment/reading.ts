@@ -23,7 +23,7 @@ import {
   type AppointmentRun,
 } from './appointment.js';
 import { carriedOn } from '../entity/versions.js';
-import { isObject } from '../../protocol/json-object.js';
+import { isObject } from '../../protocol/json.js';
 
 /** Asks the service for the appointment and its order. What cannot be read now is as silent as before. */
 export async function readAppointment(appointment: Appointment): Promise<void> {

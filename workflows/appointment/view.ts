@@ -22,7 +22,7 @@ import { isoOf } from '../entity/spans.js';
 import { currentPhase, siteCodeOf, stands, type Appointment } from './appointment.js';
 import { waitingUntil } from './deadlines.js';
 import { firstVersion } from '../entity/versions.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /** The answer of `state` and most updates. */
 export function stateOf(appointment: Appointment): AppointmentState {

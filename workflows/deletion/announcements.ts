@@ -13,9 +13,8 @@ import { attentionVerbsFor } from '../entity/attention.js';
 import { note } from '../entity/journal.js';
 import { words } from '../entity/operators.js';
 import { enqueue } from '../entity/outbox.js';
-import { graceEndOf } from './deadlines.js';
+import { graceEndOf, type DeletionRun, type Deletion } from './deletion.js';
 import { show } from './view.js';
-import type { DeletionRun, Deletion } from './deletion.js';
 import { refuse } from '../entity/commands.js';
 import { iso } from '../entity/spans.js';
 

@@ -6,11 +6,10 @@ import { activities, whileSomebodyWaits } from '../activity-options.js';
 import { actorOf, refusalOf } from '../entity/commands.js';
 import { note } from '../entity/journal.js';
 import { endAsBefore, endRestored, endUndone, graceEnded, graceNotBegun, nothingToUndo } from './announcements.js';
-import { isGraceOver, readableAt } from './deadlines.js';
+import { isGraceOver, readableAt, type DeletionRun } from './deletion.js';
 import { findEarlierEnd } from './running-work.js';
 import { show, stateOf } from './view.js';
-import type { DeletionRun } from './deletion.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /** The conditions for accepting an undo at all; a refusal here leaves no trace in the history. */
 export function validateUndo(run: DeletionRun, given: OfActor | undefined): void {

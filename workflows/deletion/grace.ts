@@ -4,13 +4,10 @@ import type { ErasedHistories } from '../../protocol/deletion/messages.js';
 import { iso } from '../entity/spans.js';
 import { note } from '../entity/journal.js';
 import { announce, end, endRestored, userDeleted } from './announcements.js';
-import { isGraceOver, readableAt, reminderDueAt, undoReadableAt } from './deadlines.js';
+import { isGraceOver, readableAt, reminderDueAt, undoReadableAt, type DeletionRun } from './deletion.js';
 import { retry, standingNow, userNow } from './retrying.js';
-import type { DeletionRun } from './deletion.js';
 import { show, stateOf } from './view.js';
-import { omitNullish } from '../../protocol/json-object.js';
-
-/* The end of the grace period: `deadlines.ts` says when it is, `announcements.ts` and `view.ts` announce and show that, and here it is decided. */
+import { omitNullish } from '../../protocol/json.js';
 
 /**
  * One turn of the grace period. An undo that was accepted before the end is carried out first, and the end waits for it. Only

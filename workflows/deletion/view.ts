@@ -3,9 +3,8 @@ import { labPhaseKey, labUserIdKey } from '../../protocol/search-attributes.js';
 import { attentionAttributes, attentionLines, shownAttention } from '../entity/attention.js';
 import { code, historyTable, moment, plain, sentence, showToOperators, words } from '../entity/operators.js';
 import { isoOf } from '../entity/spans.js';
-import { graceEndOf } from './deadlines.js';
-import type { Deletion } from './deletion.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { graceEndOf, type Deletion } from './deletion.js';
+import { omitNullish } from '../../protocol/json.js';
 
 export function stateOf(deletion: Deletion): DeletionState {
   const { userId, phase, requestedAt, scheduledAt, scheduledBefore, work = [], attention } = deletion;

@@ -13,7 +13,7 @@ import { isReference, referencePattern, actorRule, isActor, type OfActor } from 
 import { day } from './spans.js';
 import { afterMessages } from './steps.js';
 import { notAccepted, type FailureDetails } from '../../protocol/failure-details.js';
-import { isObject } from '../../protocol/json-object.js';
+import { isObject } from '../../protocol/json.js';
 
 /** A command that waits for its turn, and what came of it. */
 interface Asked {

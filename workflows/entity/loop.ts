@@ -13,7 +13,7 @@ import { deliveryOf, type AttentionVerbs } from './attention.js';
 import { CommandQueue } from './commands.js';
 import { deliverAtLast, deliverBeforeEnd, keepDelivering, type Outbox } from './outbox.js';
 import { afterMessages, isStepRecorded } from './steps.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /** One run of a long-running workflow: the commands that wait for its main loop, and all that wakes it. */
 export interface EntityRun extends Wakeable {

@@ -1,6 +1,6 @@
 import type { SearchAttributePair, SearchAttributeUpdatePair } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import { canonicalJson } from '../../protocol/canonical-json.js';
+import { canonicalJson } from '../../protocol/json.js';
 import { labAttentionSinceKey } from '../../protocol/search-attributes.js';
 
 /** The view of operators: the case file, which is written when somebody asks for it, and search attributes. */

@@ -1,4 +1,4 @@
-import { isObject } from '../../protocol/json-object.js';
+import { isObject } from '../../protocol/json.js';
 
 /**
  * Thrown for state that a later release than this one wrote, after a rollback. It is not an `ApplicationFailure` on purpose: it fails

@@ -15,7 +15,7 @@ import { activities } from '../activity-options.js';
 import { actorOf, commandWait, mostBeforeCancelling, refusalOf, refuse, refuseField } from '../entity/commands.js';
 import { obtainPolicy } from '../entity/policy.js';
 import { iso } from '../entity/spans.js';
-import { readConnection, connectionQueryOf } from './reading.js';
+import { readConnection, connectionQueryOf } from './deadlines.js';
 import {
   pageOf,
   sourceSlug,

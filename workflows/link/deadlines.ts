@@ -1,6 +1,9 @@
 import { atOnce, isDue, timeOf, type Moment } from '../entity/loop-timer.js';
-import { type Link, confirmAt, endWait, remind } from './link.js';
-import { readConnection } from './reading.js';
+import { type Link, confirmAt, endWait, remind, sourceSlug, recordConnection, recordNoAnswer } from './link.js';
+import type { ConnectionQuery } from '../../activities/link/connections.js';
+import { activities } from '../activity-options.js';
+import { refusalOf } from '../entity/commands.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /** The times by which something should have been reported: `deadlinesOf` derives them from what happened and from the policy (`protocol/link/policy.ts`), without a clock. When a code, a password or the link itself is over: `endWait` in `link.ts`. */
 type LinkDeadline = Moment & { name: 'confirmation' | 'code reminder' | 'password' | 'code' | 'link' };
@@ -50,5 +53,28 @@ async function handleDeadline(link: Link, { name }: LinkDeadline): Promise<void>
       return readConnection(link);
     default:
       return name satisfies never;
+  }
+}
+
+/** The facts that distinguish the link's own connection from an older one. */
+export function connectionQueryOf(link: Link): ConnectionQuery {
+  const { userId, filterOnProviders, connectionsBefore } = link;
+  const slug = sourceSlug(link);
+  const oneOf = slug === undefined ? filterOnProviders : undefined;
+  return omitNullish({ userId, sourceSlug: slug, oneOf, before: connectionsBefore });
+}
+
+/** Reads the user at the service: only what it shows there makes a link connected. */
+export async function readConnection(link: Link): Promise<void> {
+  const { claim, provider } = link;
+  const sought = connectionQueryOf(link);
+  try {
+    const summary = `look for the connection with ${provider}`;
+    const { notifies, ...connection } = await activities.findConnection.executeWithOptions({ summary }, [sought]);
+    link.notifies ??= notifies;
+    recordConnection(link, connection, claim, timeOf(link));
+  } catch (error) {
+    refusalOf(error);
+    recordNoAnswer(link, claim, timeOf(link));
   }
 }

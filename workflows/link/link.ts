@@ -24,7 +24,7 @@ import type { ProviderMfa, LinkReport } from '../../protocol/link/link-report.js
 import type { ResolvedLinkPolicy } from '../../protocol/link/policy.js';
 import { anyProvider, sourceSlugOf } from '../../protocol/link/provider-source.js';
 import { carriedOn, firstVersion } from '../entity/versions.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /**
  * Everything a link knows, and how each thing that happens changes it. Plain JSON without a clock: it goes through

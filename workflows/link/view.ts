@@ -5,7 +5,7 @@ import { code, historyTable, plain, sentence, showToOperators, waitingLine, word
 import { iso, isoOf } from '../entity/spans.js';
 import { waitingUntil } from './deadlines.js';
 import type { Link } from './link.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /** The answer of `state` and most updates. The token, its URL and codes are not in it. */
 export function stateOf(link: Link): LinkState {

@@ -17,8 +17,7 @@ import {
   validateReport,
   validateRequest,
 } from './commands.js';
-import { deadlinesOf, handlePassedDeadlines } from './deadlines.js';
-import { readConnection } from './reading.js';
+import { deadlinesOf, handlePassedDeadlines, readConnection } from './deadlines.js';
 import { openLink, codeRequestOf, receiveWebhook, end, clear, raise, type LinkRun } from './link.js';
 import { resultOf, show, stateOf } from './view.js';
 import { actorOf, refusalOf, refuse } from '../entity/commands.js';

@@ -11,7 +11,7 @@ import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueueOnce, notificationOf } from '../entity/outbox.js';
 import { iso } from '../entity/spans.js';
 import type { Review } from './review.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 export function enqueue(review: Review, notification: MatchReviewNotification): void {
   const { rawResultId } = review;

@@ -18,7 +18,7 @@ import { note } from '../entity/journal.js';
 import { end, recordRead, type MatchReviewRun, type Review } from './review.js';
 import { readReview } from './reading.js';
 import { stateOf } from './view.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /** Sends a decision, and answers with what came of it. The same decision twice is one. The note is not in the state: the service keeps it. */
 export async function decide(

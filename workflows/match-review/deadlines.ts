@@ -4,7 +4,7 @@ import { note } from '../entity/journal.js';
 import { enqueue, headOf, raise } from './announcements.js';
 import { bringOrder, readReview } from './reading.js';
 import { backBelieved, mayContradict, type Review } from './review.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /** The times by which something should have been reported: `deadlinesOf` derives them from what happened and from the policy, without a clock. */
 

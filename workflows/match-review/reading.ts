@@ -16,7 +16,7 @@ import { setPolicy } from '../entity/policy.js';
 import { recordNoAnswer } from '../entity/polling.js';
 import { rememberEnd, recordAbsence, recordRead, type Review, type MatchReviewRun } from './review.js';
 import { carriedOn } from '../entity/versions.js';
-import { isObject } from '../../protocol/json-object.js';
+import { isObject } from '../../protocol/json.js';
 
 /** Asks the service for the review. What cannot be read now is as silent as before. */
 export async function readReview(review: Review): Promise<void> {

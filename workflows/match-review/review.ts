@@ -1,7 +1,6 @@
 import type { RaisedAttention } from '../../protocol/attention.js';
 import type { EarlierRun } from '../../protocol/signal-or-start.js';
-import { canonicalJson } from '../../protocol/canonical-json.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { canonicalJson, omitNullish } from '../../protocol/json.js';
 import { openPhaseOf, outcomeOf, rankOf, type OpenPhase } from '../../protocol/match-review/lifecycle.js';
 import type {
   MatchReviewAttentionReason,

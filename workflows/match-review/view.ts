@@ -6,7 +6,7 @@ import { isoOf } from '../entity/spans.js';
 import { waitingUntil } from './deadlines.js';
 import { currentPhase, stands, type Review } from './review.js';
 import { firstVersion } from '../entity/versions.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /** The answer of `state` and the updates. */
 export function stateOf(review: Review): MatchReviewState {

@@ -25,7 +25,7 @@ import {
   isAlarmReminder,
   type Notification,
 } from '../../protocol/notifications/delivery.js';
-import { isObject } from '../../protocol/json-object.js';
+import { isObject } from '../../protocol/json.js';
 
 /** The undelivered notifications of one workflow; plain JSON, goes through continue-as-new as it is. */
 interface Delivery {

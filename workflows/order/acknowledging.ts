@@ -16,7 +16,7 @@ import type { Chain } from './chain.js';
 import { alarmOf, alarmsOf, dropReminders, findCriticalResult } from './critical-results.js';
 import { awaitIdentity, requireNoOtherRoot, type KitOrderRun } from './run.js';
 import { stateOf } from './view.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /* A person's acknowledgement of a critical result. */
 

@@ -16,7 +16,7 @@ import {
   currentOrder,
 } from './chain.js';
 import type { KitOrderRun } from './run.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 export function enqueue(chain: Chain, notification: OrderNotification): void {
   const { type, orderId, rootOrderId, userId } = notification;

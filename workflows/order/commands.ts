@@ -29,8 +29,7 @@ import {
 import { endObsoleteWait } from './decisions.js';
 import { deadlinesOf, isOverdueName, type Deadline } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
-import { publish } from './publishing.js';
-import { stateOf } from './view.js';
+import { publish, stateOf } from './view.js';
 import { asks, needsOnlyWait } from './questions.js';
 import { readOrder } from './reading.js';
 import { allReplacements, replaceKit } from './replacing.js';

@@ -9,7 +9,7 @@ import { currentOrder, findOrder, type Chain, type ChainOrder } from './chain.js
 import type { KitOrderRun } from './run.js';
 import type { OrderRecord } from './snapshots.js';
 import { iso } from '../entity/spans.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /*
  * Results that somebody must act on at once. A report of the service's own is one, and so is an order with a critical

@@ -153,11 +153,15 @@ function isReadAgainDue(chain: Chain): boolean {
   return isDue(chain, chain.recheckAt);
 }
 
-/** An overdue order is read again from time to time, and what failed may succeed now. */
+/**
+ * An overdue order is read again from time to time, and what failed may succeed now: a replacement is tried again, and its question stands
+ * until one is ordered.
+ */
 async function recheck(run: KitOrderRun): Promise<void> {
   if (!isRecheckDue(run.chain)) return;
   delete run.chain.recheckAt;
-  await retryReplacement(run);
+  const failed = failedReplacement(run.chain);
+  if (failed) await askOrReplace(run, failed.key);
 }
 
 /** The service may show now what it did not show before. */
@@ -192,8 +196,6 @@ export function remind(chain: Chain, now: number): void {
 function stands(chain: Chain, { key, at }: Deadline): boolean {
   return deadlinesOf(chain).some((deadline) => deadline.key === key && deadline.at <= at);
 }
-
-/* The policy's decision about a kit that failed or is stuck: a person is asked, a new kit is ordered (`replacing.ts`), or the order fails. */
 
 /** Does what the policy says about a kit that failed: it may replace a lost one. */
 async function applyRemedy(run: KitOrderRun): Promise<void> {
@@ -277,12 +279,6 @@ async function askOrReplace(run: KitOrderRun, key: string): Promise<boolean> {
 
 /** A lost kit has waited for days, and each round reads its order. */
 const betweenStoppedRounds = hour;
-
-/** A replacement that the policy asks for and that failed is tried again; the question stands until one is ordered. */
-async function retryReplacement(run: KitOrderRun): Promise<void> {
-  const failed = failedReplacement(run.chain);
-  if (failed) await askOrReplace(run, failed.key);
-}
 
 function failedReplacement(chain: Chain): RaisedOrderAttention | undefined {
   return chain.attention.find(

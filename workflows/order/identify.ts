@@ -28,7 +28,7 @@ import { askAbout, endPostponement, recordAbsence } from './reading.js';
 import { showUnidentified } from './view.js';
 import type { KitOrderRun } from './run.js';
 import { carriedOn } from '../entity/versions.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /**
  * How old an order may be while its hand-over is still expected. A placing hands over at once when its creation is

@@ -5,8 +5,7 @@ import type { OfActor } from '../../protocol/ids.js';
 import type { OrderPolicy, ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
 import { PolicyInvalid } from '../../protocol/policy/resolution.js';
-import { canonicalJson } from '../../protocol/canonical-json.js';
-import { isObject, omitNullish } from '../../protocol/json-object.js';
+import { canonicalJson, isObject, omitNullish } from '../../protocol/json.js';
 import type { Moment } from '../entity/loop-timer.js';
 import {
   actorOf,
@@ -24,8 +23,7 @@ import { outcomeOf, requireOpen, type Chain } from './chain.js';
 import { awaitsAcknowledgement, recountReminders } from './critical-results.js';
 import { deadlinesOf, isOverdueName, momentsOf } from './deadlines.js';
 import { endObsoleteWait } from './decisions.js';
-import { publish } from './publishing.js';
-import { stateOf, waitingOf } from './view.js';
+import { publish, stateOf, waitingOf } from './view.js';
 import { answerCaller, requireNoOtherRoot, type KitOrderRun } from './run.js';
 import { isoOf } from '../entity/spans.js';
 

@@ -24,7 +24,7 @@ import { shipsKit } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
 import { isRedrawOf } from './redraws.js';
 import type { KitOrderRun } from './run.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /*
  * How the new kit is ordered for one that failed or is stuck, once, whether the policy (`decisions.ts`) or a person (`commands.ts`)

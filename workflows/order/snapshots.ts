@@ -1,5 +1,4 @@
-import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
-import { isObject, omitNullish } from '../../protocol/json-object.js';
+import { canonicalJson, compareText, isObject, omitNullish } from '../../protocol/json.js';
 import { canonicalId, isAddressable } from '../../protocol/ids.js';
 import { boundedEvents, hasCriticalResult, isEnd, listedOnce, listedWhole } from '../../protocol/order/lifecycle.js';
 import type { CriticalResultReported } from '../../protocol/order/messages.js';

@@ -18,13 +18,12 @@ import { decideByPolicy, endObsoleteWait, endRedrawWaits, isDecisionDue, remind 
 import { forward, hasForeign, passOnAtLast, passOnForeign } from './forwarding.js';
 import { identify } from './identify.js';
 import { receiveReplacement, receivePlacement, receiveSnapshot, receiveCriticalReport } from './intake.js';
-import { publish } from './publishing.js';
-import { resultOf, stateOf } from './view.js';
+import { publish, resultOf, stateOf } from './view.js';
 import { readUnfinishedOrders, readUnreadOrders } from './reading.js';
 import { unfinishedOrders } from './redraws.js';
 import { openRun, type KitOrderRun } from './run.js';
 import { carriedOrders } from './snapshots.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /**
  * Follows one chain of orders (the first, its redraws, its replacements) to the end. Started by signal-with-start: by

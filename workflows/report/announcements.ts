@@ -10,7 +10,7 @@ import { attentionVerbsFor } from '../entity/attention.js';
 import { enqueue as enqueueIn, notificationOf } from '../entity/outbox.js';
 import { iso } from '../entity/spans.js';
 import { currentJob, currentPhase, type Job } from './job.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 function enqueue(job: Job, notification: ReportNotification): void {
   enqueueIn(job, notificationOf({ area: 'report', source: parsingJobId(job.jobId), subject: job.jobId }, notification));

@@ -11,7 +11,7 @@ import { firstReportWait, second } from '../entity/spans.js';
 import { hasEndedByItself, type Job, type ReportRun } from './job.js';
 import { knownOf } from './reports.js';
 import { carriedOn } from '../entity/versions.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /**
  * How long a run that a webhook started waits for a hand-over before it asks whose job it is: the upload's answer is on

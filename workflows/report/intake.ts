@@ -8,7 +8,7 @@ import type { ReportSubmitted } from '../../protocol/report/messages.js';
 import { announceClaim, raise } from './announcements.js';
 import { learnFromRead, learnFromWebhook, outcomeOf, reopen, withdrawEnding, type Job, type ReportRun } from './job.js';
 import { type Reported, readReportSnapshot } from './reports.js';
-import { isObject } from '../../protocol/json-object.js';
+import { isObject } from '../../protocol/json.js';
 import { recordNoAnswer } from '../entity/polling.js';
 
 /** Takes a webhook in. Called by the signal's handler: it only records. */

@@ -1,6 +1,6 @@
 import type { RaisedAttention } from '../../protocol/attention.js';
 import type { EarlierRun } from '../../protocol/signal-or-start.js';
-import { canonicalJson } from '../../protocol/canonical-json.js';
+import { canonicalJson } from '../../protocol/json.js';
 import { isFinal, isUnknown, phaseOf } from '../../protocol/report/lifecycle.js';
 import type {
   ParsingJobInput,

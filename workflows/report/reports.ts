@@ -1,7 +1,6 @@
 import { canonicalId } from '../../protocol/ids.js';
 import { textsOf } from '../entity/fields.js';
-import { canonicalJson, compareText } from '../../protocol/canonical-json.js';
-import { isObject } from '../../protocol/json-object.js';
+import { canonicalJson, compareText, isObject } from '../../protocol/json.js';
 import { rankOf } from '../../protocol/report/lifecycle.js';
 import type { ReportSnapshot, ReportCounts } from '../../service/report/snapshot.js';
 

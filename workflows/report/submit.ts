@@ -42,7 +42,7 @@ import { byActor, setAbsentSearchAttributes } from '../entity/operators.js';
 import { openPolicy, settlePolicy, type Governed } from '../entity/policy.js';
 import { doubled, hour, minute, second, iso } from '../entity/spans.js';
 import { carriedOn, firstVersion } from '../entity/versions.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { omitNullish } from '../../protocol/json.js';
 
 /** The state of a submission beside its input; it goes through continue-as-new. */
 interface Submission extends Governed<ResolvedReportPolicy> {

@@ -1,5 +1,4 @@
-import { compareText } from '../../protocol/canonical-json.js';
-import { omitNullish } from '../../protocol/json-object.js';
+import { compareText, omitNullish } from '../../protocol/json.js';
 import {
   failureOf,
   type ParsingJobResult,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { atOnce } from '../../../workflows/entity/loop-timer.js';
-import { deadlinesOf, waitingUntil } from '../../../workflows/link/deadlines.js';
-import { connectionQueryOf } from '../../../workflows/link/reading.js';
+import { deadlinesOf, waitingUntil, connectionQueryOf } from '../../../workflows/link/deadlines.js';
 import {
   receiveResult,
   receiveWebhook,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order/snapshot.js';
-import { canonicalJson, compareText } from '../../../protocol/canonical-json.js';
+import { canonicalJson, compareText } from '../../../protocol/json.js';
 import { observe, type Orders } from '../../../workflows/order/snapshots.js';
 import { daysAfterStart, eventsOf, kitOf, statusOf, topOf } from './histories.js';
 import { anyOrderOf, deliveriesOf, forAll, reportsOfChain, saysCritical } from './reports.js';

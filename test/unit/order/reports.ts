@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { OrderEvent, OrderSnapshot } from '../../../service/order/snapshot.js';
-import { canonicalJson, compareText } from '../../../protocol/canonical-json.js';
+import { canonicalJson, compareText } from '../../../protocol/json.js';
 import { daysAfterStart, statusOf, topOf } from './histories.js';
 
 /**

@@ -11,3 +11,6 @@ export function canonicalJson(value: unknown): string {
       : inner,
   );
 }
+
+/* For workflows, which may not import service/. */
+export { isObject, omitNullish } from '../service/json-object.js';

@@ -1,2 +1,0 @@
-/* For workflows, which may not import service/. */
-export { isObject, omitNullish } from '../service/json-object.js';
