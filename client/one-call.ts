@@ -201,7 +201,8 @@ export class OneCall {
       try {
         return await this.during(part, longestMs, work);
       } catch (error) {
-        if (!part.signal.aborted || !isCutOff(error)) throw error;
+        // By the abort of a request; a pause between its attempts is ended by the deadline only.
+        if (!part.signal.aborted || !hasCode(error, code.cancelled, code.deadlineExceeded)) throw error;
         this.signal.throwIfAborted();
       }
     }
@@ -249,9 +250,4 @@ export function stateIn<State extends object>(result: Result<State>): State {
   for (const name of forLaterRuns) delete state[name];
   const { attention } = state;
   return attention ? { ...state, attention: attention.map(({ key: _key, time: _time, ...shown }) => shown) } : state;
-}
-
-/** By the abort of a request; a pause between its attempts is ended by the deadline only. */
-function isCutOff(error: unknown): boolean {
-  return hasCode(error, code.cancelled, code.deadlineExceeded);
 }

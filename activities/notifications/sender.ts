@@ -111,7 +111,9 @@ async function deliver({ url, secret }: NotificationTarget, event: CloudEvent): 
     return { as: 'delivered' };
   }
   const answer = await nameOfAnswer(reply);
-  if (isFinal(status)) return { as: 'refused', status, ...(answer !== undefined && { answer }) };
+  // A refusal that a later attempt cannot change: any 4xx but a timeout, a conflict, "too early" and "too many".
+  if (status >= 400 && status < 500 && ![408, 409, 425, 429].includes(status))
+    return { as: 'refused', status, ...(answer !== undefined && { answer }) };
   const { attempt } = activityInfo();
   const advice =
     status >= 300 && status < 400
@@ -153,11 +155,6 @@ async function nameOfAnswer({ headers, body }: Dispatcher.ResponseData): Promise
 
 /** Bytes; the client's answers have a few hundred. */
 const longestAnswer = 1024;
-
-/** A refusal that a later attempt cannot change: any 4xx but a timeout, a conflict, "too early" and "too many". */
-function isFinal(status: number): boolean {
-  return status >= 400 && status < 500 && ![408, 409, 425, 429].includes(status);
-}
 
 /** The longest pause that a receiver may request. */
 const longestPauseMs = 60 * 60_000;

@@ -125,11 +125,6 @@ export const outcomes = [
   'unknown-status',
 ] as const;
 
-/** The outcome that the first bytes of a file ask for; `completed` where they ask for none. */
-export function outcomeIn(head: Buffer): string {
-  return outcomeMarker.exec(head.toString('latin1'))?.[1] ?? 'completed';
-}
-
 /** No duration is documented: assumed, and short enough to be waited for without compression. */
 const decidedAfter = '30s';
 const begun: readonly JobStep[] = [
@@ -366,7 +361,8 @@ async function readFile(part: MultipartFile): Promise<ReadFile> {
   }
   const start = Buffer.concat(head);
   const facts = { size, sha256: hash.digest('hex'), contentType: typeOf(start), name: part.filename };
-  return { facts, outcome: outcomeIn(start) };
+  // The outcome that the first bytes of a file ask for; `completed` where they ask for none.
+  return { facts, outcome: outcomeMarker.exec(start.toString('latin1'))?.[1] ?? 'completed' };
 }
 
 const unknownType = 'application/octet-stream';

@@ -172,10 +172,6 @@ export class OrgAccess {
 
 const environment = z.enum(['sandbox', 'production']);
 
-export function environmentIn(request: FastifyRequest): z.output<typeof environment> {
-  return readPath(z.object({ environment }), request).environment;
-}
-
 /** The stand-in's one organisation. Its id never changes. */
 export const inventedOrgId = '0c9a0000-0000-4000-8000-000000000001';
 /** The place that the stand-in plays: its webhook endpoints get the deliveries. */
@@ -219,7 +215,7 @@ function unlessNull<Schema extends z.ZodType>(schema: Schema) {
 export function orgWebhookRoutes(app: FastifyInstance, lab: Lab, access: OrgAccess): void {
   const place = (request: FastifyRequest): EndpointPlace => ({
     teamId: access.team(request),
-    environment: environmentIn(request),
+    environment: readPath(z.object({ environment }), request).environment,
   });
   const endpoint = (request: FastifyRequest): WebhookEndpoint => {
     const found = lab.endpoints.get(place(request), pathText(request, 'webhook_id'));

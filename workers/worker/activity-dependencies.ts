@@ -5,7 +5,6 @@ import type { ActivityDependencies } from '../../activities/dependencies.js';
 import { placingSwitch } from '../../activities/placing-stop.js';
 import { createReportFiles } from '../../activities/report-file/report-files.js';
 import { createLabService } from '../../service/lab-service.js';
-import type { CallObserver } from '../../service/http/http.js';
 import type { StoreAccess } from '../../store/store-access.js';
 import type { WorkerConfig } from '../settings/config.js';
 import { observeActivities, observeCalls } from '../monitoring/metrics.js';
@@ -31,7 +30,7 @@ export function activityDependencies(
       ...config.service,
       installation: config.installation,
       warn: (warning) => log.warn(warning),
-      ...(observers.length > 0 && { observe: together(observers) }),
+      ...(observers.length > 0 && { observe: (call) => observers.forEach((observe) => observe(call)) }),
     }),
     temporal,
     taskQueue: config.taskQueue,
@@ -47,8 +46,4 @@ export function activityDependencies(
       ? { workerStore: workerStore(store, temporal, config) }
       : config.healthData === 'off' && { workerStore: config.healthData }),
   };
-}
-
-function together(observers: readonly CallObserver[]): CallObserver {
-  return (call) => observers.forEach((observe) => observe(call));
 }
