@@ -62,6 +62,11 @@ export function ofCanonicalUser<Request extends { user_id: string }>(request: Re
   return { ...request, user_id: canonicalId(request.user_id) };
 }
 
+/** The id from which one of these functions made the workflow ID. */
+export function idIn(workflowId: string, idOf: (id: string) => string): string {
+  return workflowId.slice(idOf('').length);
+}
+
 export function placeKitOrderId(reference: string): string {
   return `place-kit-order/${reference}`;
 }
@@ -133,8 +138,8 @@ export function deliverNotificationsId(workflowId: string): string {
 
 /** The workflow that a delivery's notifications come from; any other workflow's are its own. */
 export function deliveredFrom(workflowId: string): string {
-  const prefix = deliverNotificationsId('');
-  return workflowId.startsWith(prefix) ? workflowId.slice(prefix.length) : workflowId;
+  const isDelivery = workflowId.startsWith(deliverNotificationsId(''));
+  return isDelivery ? idIn(workflowId, deliverNotificationsId) : workflowId;
 }
 
 /** One replay of the same time at once. */

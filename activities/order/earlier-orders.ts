@@ -4,7 +4,7 @@ import { isIdRefused, type Order, type OrderPage } from '../../service/order/ord
 import { numberedPages } from '../../service/http/paging.js';
 import { knownInstant } from '../../service/timestamps.js';
 import { anyZone, clockError } from '../../protocol/time.js';
-import { kitOrderId, placeKitOrderId, shownId } from '../../protocol/ids.js';
+import { kitOrderId, placeKitOrderId, shownId, idIn } from '../../protocol/ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import { standingOf } from '../../protocol/order/lifecycle.js';
 import { isSameCreation } from '../../protocol/order/root-order.js';
@@ -158,7 +158,7 @@ export async function orderOfReference(
 ): Promise<OrderSnapshot | undefined> {
   const [first] = followers.toSorted((a, b) => rank(a) - rank(b));
   if (!first) return undefined;
-  const orderId = first.workflowId.slice(kitOrderId('').length);
+  const orderId = idIn(first.workflowId, kitOrderId);
   const order = await readUnlessNotFound(service, orderId, attempt);
   if (order) requireOfTest(order, requested);
   const snapshot = order ? snapshotOf(order, service.installation) : { orderId, events: [] };

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { isAddressable, parsingJobId, submitReportId } from '../../protocol/ids.js';
+import { isAddressable, parsingJobId, submitReportId, idIn } from '../../protocol/ids.js';
 import { parsingJobName, type ParsingJobResult } from '../../protocol/report/messages.js';
 import { submitReportName, type LostUpload } from '../../protocol/report/submission-messages.js';
 import { labPhaseKey, labReferenceKey, labUserIdKey, supersededPhase } from '../../protocol/search-attributes.js';
@@ -135,7 +135,7 @@ async function unclaimedJobs(
   const jobs = await Promise.all(
     workflowIds.map(async (workflowId) => {
       const starts = (await runsOf(temporal, workflowId)).map(({ startTime }) => startTime.getTime());
-      return { jobId: workflowId.slice(parsingJobId('').length), appearedAt: Math.min(...starts) };
+      return { jobId: idIn(workflowId, parsingJobId), appearedAt: Math.min(...starts) };
     }),
   );
   return jobs.filter(({ appearedAt }) => lostUploads.some((lost) => couldBeOf(lost, appearedAt)));

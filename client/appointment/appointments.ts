@@ -10,7 +10,7 @@ import {
   sitesOfOrderSchema,
 } from '../../service/appointment/walk-ins.js';
 import { signalOrStart } from '../../protocol/signal-or-start.js';
-import { bookAppointmentId, isAddressable } from '../../protocol/ids.js';
+import { bookAppointmentId, isAddressable, idIn } from '../../protocol/ids.js';
 import {
   type AppointmentAttentionReason,
   type AppointmentPhase,
@@ -145,5 +145,5 @@ export interface AppointmentSummary extends WorkflowSummary<AppointmentPhase, Ap
 const appointments = {
   workflows: `WorkflowType = '${bookAppointmentName}'`,
   invalid: AppointmentInvalid,
-  own: ({ workflowId }: WorkflowExecutionInfo) => ({ orderId: workflowId.slice(bookAppointmentId('').length) }),
+  own: ({ workflowId }: WorkflowExecutionInfo) => ({ orderId: idIn(workflowId, bookAppointmentId) }),
 };

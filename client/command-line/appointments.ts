@@ -1,11 +1,8 @@
 import type { Command } from 'commander';
 import type { AppointmentState, SlotQuestion, Slots, SlotSite } from '../../protocol/appointment/messages.js';
 import type { AppointmentHandle } from '../appointment/appointment-handle.js';
-import type { AppointmentFilter, AppointmentSummary } from '../appointment/appointments.js';
-import type { LabOperations } from '../lab-operations.js';
 import type { CommandLine, Patience } from './command-line.js';
-import { readText } from './input.js';
-import type { ListOptions } from '../workflow-list.js';
+import { textOf } from './input.js';
 import { listCommand, ofAppointments } from './lists.js';
 import { attentionText, changeLine, facts, moment, sections, table, timelineTable, waiting, words } from './output.js';
 import { omitNullish } from '../../service/json-object.js';
@@ -39,9 +36,7 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
   const appointments = program
     .command('appointments')
     .description('arrange appointments for a blood draw at home or at a service centre');
-  const list = (lab: LabOperations, filter: AppointmentFilter, options: ListOptions) =>
-    lab.appointments.list(filter, options);
-  listCommand(appointments, commandLine, ofAppointments, list, appointmentTable);
+  listCommand(appointments, commandLine, ofAppointments);
   const onOrder = (name: string, description: string): Command => orderCommand(appointments, name, description);
 
   onOrder('start', 'start arranging an appointment, or join the one already running').action(async (orderId: string) =>
@@ -55,14 +50,14 @@ export function appointmentCommands(program: Command, commandLine: CommandLine):
     .requiredOption('--slot <slot-id>', 'the id of a slot, as `slots` shows it')
     .option(...notesFile)
     .action(async (orderId: string, { slot, notesFile: path }: NotesOption & { slot: string }) => {
-      const choice = { slotId: slot, ...(await notesFrom(commandLine, path)) };
+      const choice = omitNullish({ slotId: slot, notes: await textOf(commandLine.terminal, path) });
       await send(commandLine, orderId, (handle) => handle.choose(choice));
     });
   onOrder('request', 'ask a provider to name a time, instead of choosing a slot')
     .requiredOption('--provider <slug>', "the lab service's name of the company that draws the blood")
     .option(...notesFile)
     .action(async (orderId: string, { provider, notesFile: path }: NotesOption & { provider: string }) => {
-      const request = { provider, ...(await notesFrom(commandLine, path)) };
+      const request = omitNullish({ provider, notes: await textOf(commandLine.terminal, path) });
       await send(commandLine, orderId, (handle) => handle.request(request));
     });
   onOrder('reschedule', 'move an appointment to another slot')
@@ -108,11 +103,7 @@ function cancelCommand(appointments: Command, commandLine: CommandLine): void {
     .option('--rebook', 'keep the workflow running to choose another slot')
     .option(...notesFile)
     .action(async (orderId: string, { reasonId, rebook, notesFile: path }: CancelOptions) => {
-      const cancellation = {
-        ...(reasonId !== undefined && { reasonId }),
-        ...(rebook === true && { rebook }),
-        ...(await notesFrom(commandLine, path)),
-      };
+      const cancellation = omitNullish({ reasonId, rebook, notes: await textOf(commandLine.terminal, path) });
       await send(commandLine, orderId, (handle) => handle.cancel(cancellation));
     });
 }
@@ -139,11 +130,6 @@ function show(commandLine: CommandLine, state: AppointmentState): void {
 
 function questionOf({ startDate, site, zip, radius }: SlotOptions): SlotQuestion {
   return omitNullish({ startDate, siteCodes: site, zipCode: zip, radius });
-}
-
-/** Notes may be about the person, and a command line ends up in the shell's history. */
-async function notesFrom({ terminal }: CommandLine, path: string | undefined): Promise<{ notes?: string }> {
-  return path === undefined ? {} : { notes: (await readText(terminal, path)).trim() };
 }
 
 function slotTable({ slots, sites = [], timezone }: Slots): string {
@@ -189,15 +175,5 @@ function appointmentText(state: AppointmentState): string {
     ]),
     attentionText(attention),
     timelineTable(timeline),
-  );
-}
-
-function appointmentTable(appointments: readonly AppointmentSummary[]): string {
-  return table(
-    ['Order', 'Phase', 'Attention', 'User', 'Since', 'Ended'],
-    appointments.map(({ orderId, phase, attention, userId, startedAt, endedAt }) => [
-      ...[orderId, words(phase ?? ''), attention.map(words).join(', ')],
-      ...[userId, moment(startedAt), moment(endedAt)],
-    ]),
   );
 }

@@ -24,6 +24,14 @@ export async function readText(terminal: Terminal, path: string): Promise<string
   }
 }
 
+/**
+ * The text of a file that an option names, without white space around it: a note, or a reference of the product, may be about a person, and a
+ * command line ends up in the shell's history.
+ */
+export async function textOf(terminal: Terminal, path: string | undefined): Promise<string | undefined> {
+  return path === undefined ? undefined : (await readText(terminal, path)).trim();
+}
+
 async function bytesOf(terminal: Terminal, path: string): Promise<Uint8Array> {
   try {
     return await terminal.readFile(path);

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import type { LinkHandle } from '../link/link-handle.js';
-import type { LinkStart, LinkSummary } from '../link/links.js';
+import type { LinkStart } from '../link/links.js';
 import type { CodeAnswer, LinkState } from '../../protocol/link/messages.js';
 import type { CommandLine } from './command-line.js';
 import { CodeNotAccepted, UsageError } from './failures.js';
 import { collect, readObject, readText, examples, withExample } from './input.js';
 import { listCommand, ofLinks } from './lists.js';
-import { attentionText, facts, line, moment, sections, table, timelineTable, words } from './output.js';
+import { attentionText, facts, line, moment, sections, timelineTable, words } from './output.js';
 
 interface WhichLink {
   user: string;
@@ -23,7 +23,7 @@ interface PageOptions {
 /** Links of users with providers. Only `url` prints credentials. */
 export function linkCommands(program: Command, commandLine: CommandLine): void {
   const links = program.command('links').description('link users with the providers of their devices and apps');
-  listCommand(links, commandLine, ofLinks, (lab, filter, options) => lab.links.list(filter, options), linkTable);
+  listCommand(links, commandLine, ofLinks);
   const onLink = (name: string, description: string): Command => linkCommand(links, name, description);
 
   startCommand(links, commandLine);
@@ -150,16 +150,6 @@ const goesOn: ReadonlySet<CodeAnswer['outcome']> = new Set(['connected', 'confir
 
 function idsOf({ user, provider }: WhichLink): { userId: string; provider: string } {
   return { userId: user, provider };
-}
-
-function linkTable(links: readonly LinkSummary[]): string {
-  return table(
-    ['User', 'Provider', 'Phase', 'Attention', 'Since', 'Ended'],
-    links.map(({ userId, provider, phase, attention, startedAt, endedAt }) => [
-      ...[userId, provider, words(phase ?? ''), attention.map(words).join(', ')],
-      ...[moment(startedAt), moment(endedAt)],
-    ]),
-  );
 }
 
 function linkText(state: LinkState): string {

@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
 import type { MatchReviewState } from '../../protocol/match-review/messages.js';
-import type { LabOperations } from '../lab-operations.js';
 import type { MatchReviewHandle } from '../match-review/match-review-handle.js';
-import type { MatchReviewFilter, MatchReviewSummary } from '../match-review/match-reviews.js';
 import type { CommandLine } from './command-line.js';
-import { readText } from './input.js';
-import type { ListOptions } from '../workflow-list.js';
+import { textOf } from './input.js';
+import { omitNullish } from '../../service/json-object.js';
 import { listCommand, ofMatchReviews } from './lists.js';
-import { attentionText, changeLine, facts, moment, sections, table, timelineTable, waiting, words } from './output.js';
+import { attentionText, changeLine, facts, sections, timelineTable, waiting, words } from './output.js';
 
 interface NoteOption {
   noteFile?: string;
@@ -23,9 +21,7 @@ const noteFile = ['--note-file <path>', 'a file with a note for the lab service;
 /** Results that the lab service could not match with an order, each by its id. */
 export function matchReviewCommands(program: Command, commandLine: CommandLine): void {
   const reviews = program.command('match-reviews').description('decide about results that match no order');
-  const list = (lab: LabOperations, filter: MatchReviewFilter, options: ListOptions) =>
-    lab.matchReviews.list(filter, options);
-  listCommand(reviews, commandLine, ofMatchReviews, list, reviewTable);
+  listCommand(reviews, commandLine, ofMatchReviews);
   const onResult = (name: string, description: string): Command =>
     reviews.command(`${name} <raw-result-id>`).description(description);
   const show = (state: MatchReviewState): void => commandLine.print(state, () => reviewText(state));
@@ -44,20 +40,20 @@ export function matchReviewCommands(program: Command, commandLine: CommandLine):
     .option('--user <user-id>', 'the user that it belongs to')
     .option(...noteFile)
     .action(async (rawResultId: string, { order, user, noteFile: path }: AcceptOptions) => {
-      const chosen = { ...(order !== undefined && { orderId: order }), ...(user !== undefined && { userId: user }) };
-      const acceptance = { ...chosen, ...(await noteFrom(commandLine, path)) };
+      const note = await textOf(commandLine.terminal, path);
+      const acceptance = omitNullish({ orderId: order, userId: user, note });
       await send(rawResultId, (handle) => handle.accept(acceptance));
     });
   onResult('reject', "state that the result belongs to none of the team's orders")
     .option(...noteFile)
     .action(async (rawResultId: string, { noteFile: path }: NoteOption) => {
-      const rejection = await noteFrom(commandLine, path);
+      const rejection = omitNullish({ note: await textOf(commandLine.terminal, path) });
       await send(rawResultId, (handle) => handle.reject(rejection));
     });
   onResult('mark-unsure', "leave the decision to the lab service's staff")
     .option(...noteFile)
     .action(async (rawResultId: string, { noteFile: path }: NoteOption) => {
-      const rejection = await noteFrom(commandLine, path);
+      const rejection = omitNullish({ note: await textOf(commandLine.terminal, path) });
       await send(rawResultId, (handle) => handle.markUnsure(rejection));
     });
   onResult('show', 'show the state of a review').action(async (rawResultId: string) =>
@@ -73,11 +69,6 @@ export function matchReviewCommands(program: Command, commandLine: CommandLine):
 
 function mayHappen(rawResultId: string): string {
   return `The command may be carried out nevertheless: \`labops match-reviews show ${rawResultId}\` shows the review`;
-}
-
-/** A note may be about the person, and a command line ends up in the shell's history. */
-async function noteFrom({ terminal }: CommandLine, path: string | undefined): Promise<{ note?: string }> {
-  return path === undefined ? {} : { note: (await readText(terminal, path)).trim() };
 }
 
 function reviewText(state: MatchReviewState): string {
@@ -101,15 +92,5 @@ function reviewText(state: MatchReviewState): string {
     ]),
     attentionText(attention),
     timelineTable(timeline),
-  );
-}
-
-function reviewTable(reviews: readonly MatchReviewSummary[]): string {
-  return table(
-    ['Result', 'Phase', 'Attention', 'User', 'Since', 'Ended'],
-    reviews.map(({ rawResultId, phase, attention, userId, startedAt, endedAt }) => [
-      ...[rawResultId, words(phase ?? ''), attention.map(words).join(', ')],
-      ...[userId, moment(startedAt), moment(endedAt)],
-    ]),
   );
 }

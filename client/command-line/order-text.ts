@@ -1,26 +1,11 @@
 import type { PlacingState } from '../../protocol/order/placing-messages.js';
 import type { CriticalResult, OrderState } from '../../protocol/order/state.js';
 import type { CancelledPlacing } from '../order/order-handle.js';
-import type { OrderSummary, PolicyChanged } from '../order/orders.js';
+import type { PolicyChanged } from '../order/orders.js';
 import { attentionText, facts, line, moment, sections, table, waiting, words } from './output.js';
 import type { FailureReport } from './failures.js';
 
 /* Orders as text for people. */
-
-export function orderTable(orders: readonly OrderSummary[]): string {
-  return table(
-    ['Order', 'Reference', 'Phase', 'Attention', 'User', 'Followed since', 'Ended'],
-    orders.map(({ rootOrderId, reference, phase, attention, userId, startedAt, endedAt }) => [
-      rootOrderId,
-      reference,
-      words(phase ?? ''),
-      attention.map(words).join(', '),
-      userId,
-      moment(startedAt),
-      moment(endedAt),
-    ]),
-  );
-}
 
 interface FailedChange {
   rootOrderId: string;

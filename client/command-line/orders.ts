@@ -18,9 +18,10 @@ import {
 import type { CommandLine } from './command-line.js';
 import { NotAllChanged, UsageError } from './failures.js';
 import { adoptCommand } from './order-adoption.js';
-import { readObject, readText, examples, withExample } from './input.js';
+import { omitNullish } from '../../service/json-object.js';
+import { readObject, textOf, examples, withExample } from './input.js';
 import { addFilterOptions, filterOf, listCommand, ofOrders, type FilterOptions } from './lists.js';
-import { orderLine, orderText, orderTable, policyChangeText } from './order-text.js';
+import { orderLine, orderText, policyChangeText } from './order-text.js';
 import type { ReconcileProgress } from '../../protocol/reconcile.js';
 import type { EarlierFailure } from '../order/reconciliation.js';
 import { facts, moment } from './output.js';
@@ -43,7 +44,7 @@ interface ResolveOptions {
 /** Orders of test kits. */
 export function orderCommands(program: Command, commandLine: CommandLine): void {
   const orders = program.command('orders').description('place, follow and change orders of test kits');
-  listCommand(orders, commandLine, ofOrders, (lab, filter, options) => lab.orders.list(filter, options), orderTable);
+  listCommand(orders, commandLine, ofOrders);
   placeCommand(orders, commandLine);
   adoptCommand(orders, commandLine);
   reconcileCommand(orders, commandLine);
@@ -238,14 +239,8 @@ function acknowledgeCriticalCommand(orders: Command, commandLine: CommandLine): 
     .option('--alarm <id>', 'the alarm you acted on, as `show` names it: refused if a later one was raised')
     .option('--note-file <path>', 'a file with a note for the record, at most 2,000 characters; - reads standard input')
     .action(async (orderId: string, { by, outcome, alarm, noteFile }: AcknowledgementOptions) => {
-      const note = noteFile === undefined ? '' : (await readText(commandLine.terminal, noteFile)).trim();
-      const acknowledgement = {
-        orderId,
-        outcome,
-        ...(by !== undefined && { by }),
-        ...(alarm !== undefined && { alarm }),
-        ...(note !== '' && { note }),
-      };
+      const note = (await textOf(commandLine.terminal, noteFile)) || undefined;
+      const acknowledgement = omitNullish({ orderId, outcome, by, alarm, note });
       await command(commandLine, { orderId }, 'The result may be acknowledged', (handle) =>
         handle.acknowledgeCriticalResult(acknowledgement),
       );

@@ -31,13 +31,16 @@ import type { ReadRecord } from '../../service/reads.js';
 /** That of the package; a test holds the two together. */
 export const version = '0.1.0';
 
-const areas: readonly Area[] = [
+/** Their answers say something of a person, also those of commands, which answer with the state: LABOPS_READS_FILE records who gets one. */
+const areasOfPersons: readonly Area[] = [
   orderCommands,
   linkCommands,
   reportCommands,
   userCommands,
   appointmentCommands,
   matchReviewCommands,
+];
+const otherAreas: readonly Area[] = [
   notificationCommands,
   placingCommands,
   webhookCommands,
@@ -110,13 +113,15 @@ export function createProgram(
     .addHelpText('after', exitStatus)
     .exitOverride();
   const commandLine = new CommandLine(terminal, connect, () => optionsOf(program));
-  for (const area of areas) area(program, commandLine);
+  for (const area of areasOfPersons) area(program, commandLine);
+  const ofPersons = [...program.commands];
+  for (const area of otherAreas) area(program, commandLine);
   for (const area of program.commands) {
     area.hook('preAction', (_area, command) => {
       const { actor } = optionsOf(program);
       if (actor === undefined && isProduction()) throw new UsageError(actorMissing);
       requireActor(actor);
-      recordRead(command, actor);
+      if (ofPersons.includes(area)) recordRead(command, actor);
     });
   }
   workerCommands(program, commandLine);
@@ -130,20 +135,16 @@ function optionsOf(program: Command): GlobalOptions {
   return { ...(actor !== undefined && { actor }), ...program.opts<GlobalOptions>() };
 }
 
-/** The areas whose answers say something of a person, also those of commands, which answer with the state. */
-const ofPersons = ['orders', 'links', 'reports', 'users', 'appointments', 'match-reviews'];
-
 /** Appends one line of JSON to the file LABOPS_READS_FILE before the command begins: what cannot be recorded is not shown. */
 function recordRead(command: Command, actor: string | undefined): void {
   const file = readReadsFile();
-  const area = command.parent?.name() ?? '';
-  if (file === undefined || !ofPersons.includes(area)) return;
+  if (file === undefined) return;
   const { reference, user } = command.opts<{ reference?: string; user?: string }>();
   const subject = command.args[0] ?? reference ?? user;
   const record: ReadRecord = {
     at: new Date().toISOString(),
     ...(actor !== undefined && { actor }),
-    what: `labops ${area} ${command.name()}`,
+    what: `labops ${command.parent?.name()} ${command.name()}`,
     // Text that is not an id may be anything, such as a name.
     ...(isReference(subject) && { subject }),
   };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { CancelledSubmission, ReportHandle } from '../report/report-handle.js';
-import type { ReportSubmission, ReportSummary } from '../report/reports.js';
+import type { ReportSubmission } from '../report/reports.js';
 import type { ReportState } from '../../protocol/report/messages.js';
 import type { CommandLine } from './command-line.js';
 import { UsageError } from './failures.js';
@@ -30,13 +30,7 @@ export function reportCommands(program: Command, commandLine: CommandLine): void
       commandLine.print(state, () => ('jobId' in state ? reportText(state) : cancelledText(state)));
     };
 
-  listCommand(
-    reports,
-    commandLine,
-    ofReports,
-    (lab, filter, options) => lab.reports.list(filter, options),
-    reportTable,
-  );
+  listCommand(reports, commandLine, ofReports);
   submitCommand(reports, commandLine);
   onReport('show', 'show the state of a report, with how many biomarkers were read').action(
     async (jobId: string | undefined, { reference }: ReferenceOption) =>
@@ -103,16 +97,6 @@ function cancelledText({ reference, lostUploads }: CancelledSubmission): string 
       ? ' The answer to an earlier upload was lost, so the lab service may still read the file.'
       : '';
   return `The submission ${reference} was cancelled; nothing more is uploaded.${lost}`;
-}
-
-function reportTable(reports: readonly ReportSummary[]): string {
-  return table(
-    ['Parsing job', 'Reference', 'Phase', 'Attention', 'User', 'Since', 'Ended'],
-    reports.map(({ jobId, reference, phase, attention, userId, startedAt, endedAt }) => [
-      ...[jobId, reference, words(phase ?? (endedAt ? '' : 'uploading')), attention.map(words).join(', ')],
-      ...[userId, moment(startedAt), moment(endedAt)],
-    ]),
-  );
 }
 
 function reportText(state: ReportState): string {

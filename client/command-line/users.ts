@@ -7,7 +7,7 @@ import { readDatabaseUrl } from '../config.js';
 import { verifyReceipt } from '../user/receipt.js';
 import type { CommandLine } from './command-line.js';
 import { NotAllRead, UsageError } from './failures.js';
-import { days, readText } from './input.js';
+import { days, readText, textOf } from './input.js';
 import { attentionText, facts, moment, sections, table, words } from './output.js';
 
 interface ExportOptions {
@@ -149,9 +149,8 @@ async function deletionOf(
   };
 }
 
-/** A reference of the product may name a person, so it does not stand on the command line, which others of the machine see. */
 async function referenceIn({ terminal }: CommandLine, path: string | undefined): Promise<string | undefined> {
-  const reference = path === undefined ? undefined : (await readText(terminal, path)).trim();
+  const reference = await textOf(terminal, path);
   if (reference === '') throw new UsageError('The file of --client-user-id-file is empty');
   return reference;
 }

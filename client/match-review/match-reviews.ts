@@ -5,7 +5,7 @@ import {
   matchReviewSearchSchema,
 } from '../../service/match-review/match-reviews.js';
 import { signalOrStart } from '../../protocol/signal-or-start.js';
-import { isAddressable, matchReviewId } from '../../protocol/ids.js';
+import { isAddressable, matchReviewId, idIn } from '../../protocol/ids.js';
 import {
   type MatchReviewAttentionReason,
   matchReviewName,
@@ -125,5 +125,5 @@ export interface MatchReviewSummary extends WorkflowSummary<MatchReviewPhase, Ma
 const reviews = {
   workflows: `WorkflowType = '${matchReviewName}'`,
   invalid: MatchReviewInvalid,
-  own: ({ workflowId }: WorkflowExecutionInfo) => ({ rawResultId: workflowId.slice(matchReviewId('').length) }),
+  own: ({ workflowId }: WorkflowExecutionInfo) => ({ rawResultId: idIn(workflowId, matchReviewId) }),
 };

@@ -9,7 +9,7 @@ import {
   labPhaseKey,
   labReferenceKey,
 } from '../../protocol/search-attributes.js';
-import { isAddressable, kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
+import { isAddressable, kitOrderId, placeKitOrderId, idIn } from '../../protocol/ids.js';
 import { rootOf } from '../../protocol/order/root-order.js';
 import { kitOrderName, stateQuery } from '../../protocol/order/messages.js';
 import type { OneCall } from '../one-call.js';
@@ -74,7 +74,7 @@ export async function rootByVisibility(
 ): Promise<string | undefined> {
   const query = `WorkflowType = '${kitOrderName}' AND ${attribute} = '${value}' AND LabPhase != '${forwardedPhase}'`;
   for await (const { workflowId } of withoutMemos(temporal.workflow).list({ query }))
-    return workflowId.slice(kitOrderId('').length);
+    return idIn(workflowId, kitOrderId);
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { Order, OrderSearch } from '../../service/order/orders.js';
-import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
+import { kitOrderId, placeKitOrderId, idIn } from '../../protocol/ids.js';
 import { kitOrderName, type PolicyPreview } from '../../protocol/order/messages.js';
 import { type PlaceKitOrderInput, placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import type { AttentionReason, OrderPhase } from '../../protocol/order/state.js';
@@ -298,7 +298,7 @@ const orders = {
   repeated: placeKitOrderName,
   invalid: OrderInvalid,
   own: (execution: WorkflowExecutionInfo) => ({
-    ...(execution.type === kitOrderName && { rootOrderId: execution.workflowId.slice(kitOrderId('').length) }),
+    ...(execution.type === kitOrderName && { rootOrderId: idIn(execution.workflowId, kitOrderId) }),
     orderIds: execution.typedSearchAttributes.get(labOrderIdKey) ?? [],
     ...referenceOf(execution),
   }),

@@ -1,7 +1,7 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { LabReportResult } from '../../service/report/reports.js';
 import { withoutMemos, labReferenceKey } from '../../protocol/search-attributes.js';
-import { isAddressable, parsingJobId, submitReportId } from '../../protocol/ids.js';
+import { isAddressable, parsingJobId, submitReportId, idIn } from '../../protocol/ids.js';
 import {
   cancelUpdate as cancelReportUpdate,
   parsingJobName,
@@ -195,6 +195,6 @@ export async function findSubmission({ calls }: ServiceAccess, reference: string
 async function jobByReference(temporal: Client, reference: string): Promise<string | undefined> {
   const query = `WorkflowType = '${parsingJobName}' AND ${labReferenceKey.name} = '${reference}'`;
   for await (const { workflowId } of withoutMemos(temporal.workflow).list({ query }))
-    return workflowId.slice(parsingJobId('').length);
+    return idIn(workflowId, parsingJobId);
   return undefined;
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ParsingJob } from '../../service/report/reports.js';
 import { canonicalJson } from '../../protocol/json.js';
 import { isText } from '../../service/json-object.js';
-import { parsingJobId, submitReportId } from '../../protocol/ids.js';
+import { parsingJobId, submitReportId, idIn } from '../../protocol/ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import {
   type ReportSource,
@@ -189,7 +189,7 @@ const reports = {
   repeated: submitReportName,
   invalid: ReportInvalid,
   own: (execution: WorkflowExecutionInfo) => ({
-    ...(execution.type === parsingJobName && { jobId: execution.workflowId.slice(parsingJobId('').length) }),
+    ...(execution.type === parsingJobName && { jobId: idIn(execution.workflowId, parsingJobId) }),
     ...referenceOf(execution),
   }),
 };

@@ -1,6 +1,6 @@
 import type { UpdateDefinition } from '@temporalio/common';
 import { CancellationScope, setHandler, TemporalFailure, workflowInfo } from '@temporalio/workflow';
-import { kitOrderId } from '../../protocol/ids.js';
+import { kitOrderId, idIn } from '../../protocol/ids.js';
 import { readEarlierRun } from '../../protocol/signal-or-start.js';
 import * as messages from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
@@ -32,7 +32,7 @@ import { omitNullish } from '../../protocol/json.js';
 export async function kitOrder(given: messages.KitOrderInput): Promise<messages.KitOrderResult> {
   // Webhooks reach a run that another sender has started without a usable input, too: its ID says whose orders it follows.
   const input: Partial<messages.KitOrderInput> = given ?? {};
-  const { rootOrderId = workflowInfo().workflowId.slice(kitOrderId('').length), ...more } = input;
+  const { rootOrderId = idIn(workflowInfo().workflowId, kitOrderId), ...more } = input;
   const run = openRun(openChain({ ...more, rootOrderId }, Date.now()), readEarlierRun(more.earlierRun));
   listen(run);
   await identify(run);
