@@ -1,18 +1,7 @@
 import { activityInfo, ApplicationFailure, heartbeat, sleep } from '@temporalio/activity';
 import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
 import type { Appointment } from '../../service/appointment/appointments.js';
-import {
-  BookingKeyExpired,
-  FeatureNotEnabled,
-  RequestInvalid,
-  ServiceError,
-  ServiceUnreachable,
-  TooManyRequests,
-  Unauthorized,
-  isStatedAbsence,
-  sentencesOf,
-  ServiceRefused,
-} from '../../service/errors.js';
+import * as errors from '../../service/errors.js';
 import type { CallOptions } from '../../service/http/calls.js';
 import type { LabService } from '../../service/lab-service.js';
 import { snapshotOf } from '../../service/order/projection.js';
@@ -202,7 +191,7 @@ async function withFreshKey(
   try {
     return await act(first);
   } catch (error) {
-    if (!(error instanceof BookingKeyExpired)) throw error;
+    if (!(error instanceof errors.BookingKeyExpired)) throw error;
   }
   return act(await key());
 }
@@ -237,15 +226,19 @@ async function checkThenAct(arrangement: Arrangement): Promise<AppointmentSnapsh
 /** Nothing can have been done, or another read would show nothing new. */
 function isCertain(error: unknown): boolean {
   if (error instanceof ApplicationFailure) return error.type !== 'SlotUnavailable';
-  if (!(error instanceof ServiceError)) return true;
-  return [RequestInvalid, ServiceUnreachable, TooManyRequests, Unauthorized, FeatureNotEnabled].some(
-    (certain) => error instanceof certain,
-  );
+  if (!(error instanceof errors.ServiceError)) return true;
+  return [
+    errors.RequestInvalid,
+    errors.ServiceUnreachable,
+    errors.TooManyRequests,
+    errors.Unauthorized,
+    errors.FeatureNotEnabled,
+  ].some((certain) => error instanceof certain);
 }
 
 /** A failed read shows nothing, but an existing appointment outweighs the answer. */
 function unlessExisting(error: unknown): undefined {
-  if (error instanceof ServiceError) return undefined;
+  if (error instanceof errors.ServiceError) return undefined;
   throw error;
 }
 
@@ -311,7 +304,7 @@ export async function cancelOnce(
     return snapshotAt(place, await calls.cancel(orderId, request, options));
   } catch (error) {
     if (isCertain(error)) throw error;
-    if (!before && error instanceof ServiceRefused && deniesAppointment(error)) return null;
+    if (!before && error instanceof errors.ServiceRefused && deniesAppointment(error)) return null;
     const after = await shown().catch((failed: unknown) => unlessExisting(failed) ?? ('unknown' as const));
     if (after === 'unknown') throw error;
     if (after && after.appointmentId === appointmentId && visitPhaseOf(after) === 'cancelled') return after;
@@ -319,29 +312,29 @@ export async function cancelOnce(
     const isGone = after?.appointmentId !== appointmentId && place === 'centre' && mayHaveCancelled(error);
     if (before && isGone) return { ...before, status: 'cancelled' };
     // An earlier attempt has cancelled it, and its answer was lost.
-    if (!before && !after && error instanceof ServiceRefused && activityInfo().attempt > 1) return null;
+    if (!before && !after && error instanceof errors.ServiceRefused && activityInfo().attempt > 1) return null;
     throw error;
   }
 }
 
 /** A visit that was just completed is refused too, and is not shown any more either. */
 function mayHaveCancelled(error: unknown): boolean {
-  return !(error instanceof ServiceRefused) || isCancelledAlready(error);
+  return !(error instanceof errors.ServiceRefused) || isCancelledAlready(error);
 }
 
 /** Not every refusal does: a visit that can no longer be cancelled stands. */
-function deniesAppointment(error: ServiceRefused): boolean {
+function deniesAppointment(error: errors.ServiceRefused): boolean {
   return (
-    isStatedAbsence(error, ['appointment', 'order']) ||
+    errors.isStatedAbsence(error, ['appointment', 'order']) ||
     isCancelledAlready(error) ||
-    noAppointment.test(sentencesOf(error))
+    noAppointment.test(errors.sentencesOf(error))
   );
 }
 
 const noAppointment = /\bno (?:\w+ ){0,2}appointments?\b|(?:\bnot|n['’]t) (?:yet )?have an? (?:\w+ )?appointment\b/i;
 
-function isCancelledAlready(error: ServiceRefused): boolean {
-  return /\balready (?:been )?cancel/i.test(sentencesOf(error));
+function isCancelledAlready(error: errors.ServiceRefused): boolean {
+  return /\balready (?:been )?cancel/i.test(errors.sentencesOf(error));
 }
 
 async function firstReason(calls: ReturnType<typeof callsAt>, options: CallOptions): Promise<string> {

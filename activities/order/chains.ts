@@ -7,15 +7,7 @@ import { type EarlierRun, signalOrStart, startAfter } from '../../protocol/signa
 import { canonicalId, kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import type { HandOver, PlaceKitOrderResult } from '../../protocol/order/placing-messages.js';
 import { readPassthrough, realRoot, rootOf, siblingsToRead } from '../../protocol/order/root-order.js';
-import {
-  criticalResultReportedSignal,
-  orderChangedSignal,
-  orderPlacedSignal,
-  replacementPlacedSignal,
-  type KitOrderResult,
-  type OrderPlaced,
-  type ReplacementPlaced,
-} from '../../protocol/order/messages.js';
+import * as messages from '../../protocol/order/messages.js';
 import { criticalResultStart, kitOrderStart } from '../../protocol/starts.js';
 import { unreadableSignal } from '../../protocol/unencrypted.js';
 import { labOrderIdKey, labUserIdKey } from '../../protocol/search-attributes.js';
@@ -38,7 +30,7 @@ export interface ChainReading {
   isAlone?: boolean;
   notifies: boolean;
   /** The result of the last run for the same root; that run announced everything in its timeline. */
-  previous?: KitOrderResult;
+  previous?: messages.KitOrderResult;
   /** The run before this one did not end by itself: what it had sent may still be under way. */
   followsBrokenRun?: boolean;
 }
@@ -54,12 +46,12 @@ export function chainActivities(dependencies: ActivityDependencies) {
 
     async forwardOrder({ snapshot, rootOrderId }: { snapshot: OrderSnapshot; rootOrderId: string }): Promise<void> {
       const start = kitOrderStart(snapshot, rootOrderId);
-      await signalOrStart(temporal.workflow, taskQueue, start, orderChangedSignal, snapshot);
+      await signalOrStart(temporal.workflow, taskQueue, start, messages.orderChangedSignal, snapshot);
     },
 
     async forwardCriticalResult({ report, rootOrderId }: { report: CriticalResultReport; rootOrderId: string }) {
       const start = criticalResultStart(report, rootOrderId);
-      await signalOrStart(temporal.workflow, taskQueue, start, criticalResultReportedSignal, report);
+      await signalOrStart(temporal.workflow, taskQueue, start, messages.criticalResultReportedSignal, report);
     },
 
     /** A signal that could not be decrypted: the chain's workflow asks a person to look, and reads its orders. */
@@ -72,10 +64,10 @@ export function chainActivities(dependencies: ActivityDependencies) {
      * The order's webhooks do not name the chain that it joined. They arrive at the order's own workflow, which is
      * notified here to pass them on.
      */
-    async joinChain(placed: ReplacementPlaced): Promise<void> {
+    async joinChain(placed: messages.ReplacementPlaced): Promise<void> {
       const { snapshot } = placed;
       const start = kitOrderStart(snapshot, snapshot.orderId, placed.reference);
-      await signalOrStart(temporal.workflow, taskQueue, start, replacementPlacedSignal, placed);
+      await signalOrStart(temporal.workflow, taskQueue, start, messages.replacementPlacedSignal, placed);
     },
 
     /**
@@ -86,7 +78,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
     async readChain(rootOrderId: string, earlier?: EarlierRun): Promise<ChainReading> {
       const workflowId = kitOrderId(rootOrderId);
       const { followsBrokenRun, ...last } = await lastEndedOf(temporal, workflowId, earlier);
-      const previous = await resultOf<KitOrderResult>(temporal, { workflowId, ...last });
+      const previous = await resultOf<messages.KitOrderResult>(temporal, { workflowId, ...last });
       const own = await whenServiceAsks(() => readIfReadable(service, rootOrderId));
       const isAlone = own.snapshot !== undefined && (await isForeign(dependencies, own.snapshot));
       if (own.snapshot && isAlone) delete own.snapshot.passthrough;
@@ -118,8 +110,8 @@ export async function handOverNew(dependencies: ActivityDependencies, placed: Ha
 function placedSignal({ temporal, taskQueue, target }: ActivityDependencies, placed: HandOver) {
   const { snapshot, reference, policy } = placed;
   const start = kitOrderStart(snapshot, snapshot.orderId, reference, policy);
-  const argument: OrderPlaced = { ...placed, notifies: hasEndpoint(target) };
-  return [temporal.workflow, taskQueue, start, orderPlacedSignal, argument] as const;
+  const argument: messages.OrderPlaced = { ...placed, notifies: hasEndpoint(target) };
+  return [temporal.workflow, taskQueue, start, messages.orderPlacedSignal, argument] as const;
 }
 
 /** The read is retried after any answer, at the time that the service names if it names one. */

@@ -1,14 +1,4 @@
-import {
-  type CallFacts,
-  type ReadField,
-  type Refusal,
-  FeatureNotEnabled,
-  NotFound,
-  ServiceRefused,
-  ServiceUnavailable,
-  TooManyRequests,
-  Unauthorized,
-} from '../errors.js';
+import * as errors from '../errors.js';
 import { isObject } from '../json-object.js';
 import { plainSentence } from '../word.js';
 
@@ -23,7 +13,7 @@ const longestRetryAfterMs = 24 * 60 * 60 * 1000;
 const closedBetaPattern = /closed.beta|not enabled|not supported yet for your team/i;
 const fullSandboxPattern = /limited to \d+ reports/i;
 
-type Failure = CallFacts & { status: number };
+type Failure = errors.CallFacts & { status: number };
 
 /**
  * The error for an answer with a 4xx or 5xx status. `body` is the parsed JSON, or text; secrets that it quotes are
@@ -38,19 +28,19 @@ export function refusalError(
   const refusal = readRefusal(body, secrets);
   const { status } = call;
   // Some features answer 503 while they are off for the team: that does not pass by itself.
-  if (status === 503 && isClosedBeta(refusal)) return new FeatureNotEnabled(call, refusal);
-  if (fullSandboxPattern.test(refusal.sentence ?? '')) return new FeatureNotEnabled(call, refusal);
+  if (status === 503 && isClosedBeta(refusal)) return new errors.FeatureNotEnabled(call, refusal);
+  if (fullSandboxPattern.test(refusal.sentence ?? '')) return new errors.FeatureNotEnabled(call, refusal);
   // 408 comes from something in front of the service that gave up waiting, 425 says that it is too early: both pass by themselves, like a 5xx.
   if (status >= 500 || status === 408 || status === 425)
-    return new ServiceUnavailable(call, refusal, retryAfterMs(retryAfter));
-  if (status === 429) return new TooManyRequests(call, refusal, retryAfterMs(retryAfter));
-  if (isClosedBeta(refusal)) return new FeatureNotEnabled(call, refusal);
-  if (status === 404) return new NotFound(call, refusal);
-  if (status === 401 || status === 403) return new Unauthorized(call, refusal);
-  return new ServiceRefused(call, refusal);
+    return new errors.ServiceUnavailable(call, refusal, retryAfterMs(retryAfter));
+  if (status === 429) return new errors.TooManyRequests(call, refusal, retryAfterMs(retryAfter));
+  if (isClosedBeta(refusal)) return new errors.FeatureNotEnabled(call, refusal);
+  if (status === 404) return new errors.NotFound(call, refusal);
+  if (status === 401 || status === 403) return new errors.Unauthorized(call, refusal);
+  return new errors.ServiceRefused(call, refusal);
 }
 
-function isClosedBeta({ sentence = '' }: Refusal): boolean {
+function isClosedBeta({ sentence = '' }: errors.Refusal): boolean {
   return closedBetaPattern.test(sentence);
 }
 
@@ -59,7 +49,7 @@ function isClosedBeta({ sentence = '' }: Refusal): boolean {
  * or an object; some bodies carry `{error, message}` instead, and some are plain text. `input` and `ctx` repeat the
  * request and are dropped.
  */
-export function readRefusal(body: unknown, secrets: readonly string[] = []): Refusal {
+export function readRefusal(body: unknown, secrets: readonly string[] = []): errors.Refusal {
   const say: Say = (text) => plainSentence(text, secrets);
   if (typeof body === 'string') return sentenceIn(plainText(body), say);
   if (!isObject(body)) return { fields: [] };
@@ -85,11 +75,14 @@ function httpDate(value: string): number {
   return /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value) ? Date.parse(value) : Number.NaN;
 }
 
-function refusedField(entry: unknown, say: Say): ReadField[] {
+function refusedField(entry: unknown, say: Say): errors.ReadField[] {
   if (typeof entry === 'string') return [{ field: '', message: say(entry) }];
   if (typeof entry !== 'object' || entry === null) return [];
   const { loc, msg, type } = entry as Record<string, unknown>;
-  const field: ReadField = { field: fieldOf(loc, say), message: typeof msg === 'string' ? say(msg) : 'is invalid' };
+  const field: errors.ReadField = {
+    field: fieldOf(loc, say),
+    message: typeof msg === 'string' ? say(msg) : 'is invalid',
+  };
   if (typeof type === 'string') field.type = say(type);
   return [field];
 }
@@ -120,6 +113,6 @@ function plainText(body: string): string | undefined {
   return text === '' || text.startsWith('<') ? undefined : text;
 }
 
-function sentenceIn(text: string | undefined, say: Say): Refusal {
+function sentenceIn(text: string | undefined, say: Say): errors.Refusal {
   return text === undefined ? { fields: [] } : { sentence: say(text), fields: [] };
 }

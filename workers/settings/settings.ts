@@ -15,26 +15,7 @@ import { defaultInstallation } from '../../service/installation.js';
 import { defaultTaskQueue, type SideQueue } from '../../protocol/task-queues.js';
 import { defaultRejectedDays } from '../../store/rejected-events.js';
 import { queues, defaultSlots } from '../worker/polled-queues.js';
-import {
-  bearerToken,
-  databaseAddress,
-  flag,
-  host,
-  hostList,
-  installationName,
-  installationNames,
-  ed25519Key,
-  keyRing,
-  list,
-  mebibyte,
-  onOff,
-  originList,
-  port,
-  secret,
-  secretList,
-  wholeNumber,
-  headerSetsFile,
-} from './values.js';
+import * as values from './values.js';
 import type { TemporalConfig } from './temporal.js';
 
 /**
@@ -63,12 +44,13 @@ const descriptionFile = z.string().transform((file, context): ServiceDescription
   return z.NEVER;
 });
 
-const queueList = list.pipe(
+const queueList = values.list.pipe(
   z.array(z.enum(queues, { error: 'is not a list of task queues' })).min(1, { error: 'names no task queue' }),
 );
 
 function slots(queue: SideQueue, work: string) {
-  return wholeNumber(1, 10_000)
+  return values
+    .wholeNumber(1, 10_000)
     .default(defaultSlots[queue])
     .meta({ description: `set how many ${work} this process runs at once` });
 }
@@ -85,18 +67,18 @@ export const settings = {
     more: "A line of the log has the level's name and the time in ISO 8601, or, as pino itself writes them, the level's number (30 for info) and milliseconds since 1970.",
   }),
   // The default is longer than a webhook's 15 s; the worker's is longer than a call of the service.
-  SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 3600).optional().meta({
+  SHUTDOWN_GRACE_SECONDS: values.wholeNumber(0, 3600).optional().meta({
     description: 'set for how many seconds running work may continue at shutdown',
     more: 'Five seconds after that the process exits and leaves the rest unfinished.',
     without: '20; in the worker, SERVICE_TIMEOUT_SECONDS plus 5',
   }),
-  METRICS_PORT: port.optional().meta({
+  METRICS_PORT: values.port.optional().meta({
     description: 'set a free port for /metrics, /health and /ready, for instance 9464, or leave it unset',
     more: 'Prometheus reads the metrics there ([monitoring.md](monitoring.md)). Each process on one machine needs its own port.',
     without: 'the process shows no metrics, and a worker opens no port',
   }),
   // Metrics name no person, but show how much business there is.
-  METRICS_HOST: host.default('127.0.0.1').meta({
+  METRICS_HOST: values.host.default('127.0.0.1').meta({
     description: 'set the address that METRICS_PORT listens on, 0.0.0.0 for every address of the machine',
     more: 'Anyone who reaches the port can read the metrics: let only Prometheus and the probes of your platform reach it.',
   }),
@@ -110,17 +92,17 @@ export const settings = {
       description: 'use the same task queue for worker and ingress',
       more: 'A client and a mounted webhook handler take it as `taskQueue`, with the same default.',
     }),
-  LABOPS_INSTALLATION: installationName.default(defaultInstallation[0]).meta({
+  LABOPS_INSTALLATION: values.installationName.default(defaultInstallation[0]).meta({
     description:
       'set a name for this installation, 1 to 32 letters, digits, dots, hyphens and underscores, which no other installation on the same account at the lab service has',
     more: 'It signs the orders that are created, so another installation does not take them for its own. Worker, ingress and backends need the same. Keep it when the namespace or a key changes.',
     without: '`default`; in production the process does not start',
   }),
-  LABOPS_FORMER_INSTALLATIONS: installationNames.default([]).meta({
+  LABOPS_FORMER_INSTALLATIONS: values.installationNames.default([]).meta({
     description: 'list the former names of this installation, separated by commas, so their orders stay its own',
     without: 'none',
   }),
-  LABOPS_ENCRYPTION_KEYS: keyRing.optional().meta({
+  LABOPS_ENCRYPTION_KEYS: values.keyRing.optional().meta({
     description:
       'set <key id>:<32 bytes in base64> (openssl rand -base64 32), the same for every process and client of the namespace; separate several with commas, the newest first',
     more: 'What Temporal holds is [encrypted](operations.md#encryption) with the first key, and decrypted with any. Clients (`labops`, `LabOperations.connect`) read this setting too. The codec server requires it. The ingress may have [a key of its own](operations.md#an-ingress-that-can-decrypt-little).',
@@ -132,10 +114,10 @@ export const settings = {
     more: 'With `required` nothing starts without keys, and unencrypted input is refused ([Encryption](operations.md#encryption)). Clients read this setting too.',
     without: '`required` if NODE_ENV is `production`, else `optional`',
   }),
-  ENCRYPTION_KEY_DAYS: wholeNumber(1, 3650).default(90).meta({
+  ENCRYPTION_KEY_DAYS: values.wholeNumber(1, 3650).default(90).meta({
     description: 'set after how many days `labops doctor` warns that the encryption key should be changed',
   }),
-  DATABASE_URL: databaseAddress.optional().meta({
+  DATABASE_URL: values.databaseAddress.optional().meta({
     description:
       'set the PostgreSQL database for health data and rejected events, postgres://user:password@host:5432/name, or ' +
       'HEALTH_DATA=off to keep none',
@@ -144,14 +126,14 @@ export const settings = {
       'the ingress counts health data and rejected events without keeping them, and deletions do not become final',
     isSecret: true,
   }),
-  DELETED_USERS_KEYS: keyRing.optional().meta({
+  DELETED_USERS_KEYS: values.keyRing.optional().meta({
     description:
       'set <key id>:<32 bytes in base64>, the same for worker and ingress; separate several with commas, the newest first',
     more: 'By these keys the database recognises your own id of a deleted user. They let the ingress have [an encryption key of its own](operations.md#an-ingress-that-can-decrypt-little).',
     without: 'LABOPS_ENCRYPTION_KEYS serve for this as well',
     isSecret: true,
   }),
-  AUDIT_KEYS: keyRing.optional().meta({
+  AUDIT_KEYS: values.keyRing.optional().meta({
     description:
       'set <key id>:<32 bytes in base64>, the same for worker, codec server and `labops audit`; separate several with commas, the newest first',
     more: 'The [audit trail](operations.md#the-audit-trail) is verified by these keys: the first one makes new rows; keep each as long as its rows.',
@@ -159,25 +141,25 @@ export const settings = {
       'LABOPS_ENCRYPTION_KEYS serve for this as well, and must be kept as long; without either there is no audit trail',
     isSecret: true,
   }),
-  HEALTH_DATA: onOff.meta({
+  HEALTH_DATA: values.onOff.meta({
     description:
       'set off if the deployment keeps no health data on purpose; otherwise deletions wait until DATABASE_URL is set',
     more: 'With `off` DATABASE_URL must stay unset.',
   }),
   // PostgreSQL takes 100 connections by default, for all who use the server.
-  DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10).meta({
+  DATABASE_POOL_SIZE: values.wholeNumber(1, 1000).default(10).meta({
     description:
       'set the largest number of database connections that a process writes with; it reads with as many more',
   }),
-  REJECTED_EVENTS_DAYS: wholeNumber(1, 3650).default(defaultRejectedDays).meta({
+  REJECTED_EVENTS_DAYS: values.wholeNumber(1, 3650).default(defaultRejectedDays).meta({
     description: 'set after how many days the content of an unsettled rejected event is erased',
     more: 'Its row stays.',
   }),
-  ERASE_HISTORIES: flag(true).meta({
+  ERASE_HISTORIES: values.flag(true).meta({
     description: "set false to keep a deleted user's histories in Temporal until its retention is over",
     more: '[What remains after a deletion](operations.md#what-remains-after-a-deletion-and-until-when).',
   }),
-  RECEIPT_KEY: ed25519Key.optional().meta({
+  RECEIPT_KEY: values.ed25519Key.optional().meta({
     description: 'set an Ed25519 private key as PEM (openssl genpkey -algorithm ed25519)',
     more: 'The receipts of final deletions are signed with it ([What remains](operations.md#what-remains-after-a-deletion-and-until-when)). If you replace it, keep the old public key: receipts under it need it.',
     without: 'final deletions have no receipt',
@@ -192,7 +174,7 @@ export const settings = {
     description: 'set the base address of the lab service, for instance https://api.example.com',
     without: 'SERVICE_ENVIRONMENT must be set',
   }),
-  ALLOW_PLAINTEXT: flag(false).meta({
+  ALLOW_PLAINTEXT: values.flag(false).meta({
     description: 'set true only if something else protects the connection',
     more: 'Plain http to this machine and to single host names, such as those of a compose network, is always allowed. Applies to the lab service, its management API and NOTIFY_URL.',
   }),
@@ -228,7 +210,7 @@ export const settings = {
     description: "set the prefix of the deployment's management keys, or leave it unset",
     without: 'the kind of a key is not checked',
   }),
-  SERVICE_DEPRECATED_MANAGEMENT_HEADER: flag(false).meta({
+  SERVICE_DEPRECATED_MANAGEMENT_HEADER: values.flag(false).meta({
     description: 'set true if the deployment takes the management key in x-<brand>-org-key, its deprecated header',
   }),
   SERVICE_ORDERS_PATH: serviceFields.ordersPath.default(knownPaths.ordersPath[0]).meta({
@@ -249,35 +231,35 @@ export const settings = {
         'set to `documented` to refuse orders and registrations whose names, zip codes or countries laboratories are documented to reject',
       more: 'The rules: names in ASCII, US zip codes, two-letter country codes in capitals (docs/internals/lab-service.md). By default the service decides.',
     }),
-  SERVICE_ECHOES_PASSTHROUGH: flag(true).meta({
+  SERVICE_ECHOES_PASSTHROUGH: values.flag(true).meta({
     description: 'set false if the service does not return the passthrough that an order was created with',
     more: 'It decides how the worker finds an order whose creation got no answer.',
   }),
   // Order creation talks to labs and couriers; giving up early makes an outcome unknown that was about to be known.
-  SERVICE_TIMEOUT_SECONDS: wholeNumber(1, 600).default(30).meta({
+  SERVICE_TIMEOUT_SECONDS: values.wholeNumber(1, 600).default(30).meta({
     description: 'set how many seconds the lab service may take to begin its answer',
   }),
   NOTIFY_URL: webAddress.optional().meta({
     description: 'set the address of the product that receives notifications, or NOTIFICATIONS=off to send none',
     without: 'notifications wait, and ask for attention',
   }),
-  NOTIFY_SECRET: secret.optional().meta({
+  NOTIFY_SECRET: values.secret.optional().meta({
     description: 'set the secret that notifications are signed with: whsec_ and at least 24 random bytes in base64',
     more: 'The product verifies notifications with the same secret.',
     without: 'NOTIFY_URL must be unset',
     isSecret: true,
   }),
-  NOTIFY_RETRY_DAYS: wholeNumber(1, 365).default(defaultRetryDays).meta({
+  NOTIFY_RETRY_DAYS: values.wholeNumber(1, 365).default(defaultRetryDays).meta({
     description: 'set for how many days a notification is retried after its workflow has ended',
     more: 'During that time `labops notifications` lists, resends and discards it.',
   }),
-  NOTIFY_CLIENT_USER_ID: flag(false).meta({
+  NOTIFY_CLIENT_USER_ID: values.flag(false).meta({
     description: "set true to add the user's client_user_id to notifications",
     more:
       'The worker reads it from the service when it sends one, remembers it in memory for ten minutes, and does not store it; ' +
       'if it cannot be read, the notification is sent without it ([Messages](messages.md#notifications)).',
   }),
-  NOTIFICATIONS: onOff.meta({
+  NOTIFICATIONS: values.onOff.meta({
     description:
       'set off if the deployment sends no notifications on purpose; otherwise they wait until NOTIFY_URL is set',
     more: 'With `off` NOTIFY_URL must stay unset.',
@@ -287,22 +269,23 @@ export const settings = {
     without: 'files are taken from URLs only',
   }),
   // The specification's limit of 10 MB, read generously; some deployments take 30 MiB (docs/internals/lab-service.md).
-  REPORT_MAX_BYTES: wholeNumber(1, 1024 * mebibyte)
-    .default(10 * mebibyte)
+  REPORT_MAX_BYTES: values
+    .wholeNumber(1, 1024 * values.mebibyte)
+    .default(10 * values.mebibyte)
     .meta({ description: "set the service's limit for a report's file, in bytes" }),
-  REPORT_URL_ALLOWED_HOSTS: hostList.default([]).meta({
+  REPORT_URL_ALLOWED_HOSTS: values.hostList.default([]).meta({
     description:
       'list the hosts with private addresses that files may be fetched from, each as host or host:port, with commas between',
     without: 'files are fetched from public addresses only',
   }),
-  REPORT_URL_HEADERS_FILE: headerSetsFile.optional().meta({
+  REPORT_URL_HEADERS_FILE: values.headerSetsFile.optional().meta({
     description:
       'set the path of a JSON file: {"<name>": {"hosts": ["files.example.com"], "headers": {"authorization": "…"}}}',
     more: 'A submission names one of these sets in `headersFrom` ([Operations](operations.md#lab-reports)).',
     without: 'files are fetched without extra headers',
   }),
   // An update is announced again while it is in the overlap of an hour: every hour costs two signals at most.
-  RECONCILE_EVERY_MINUTES: wholeNumber(0, 10_080).default(60).meta({
+  RECONCILE_EVERY_MINUTES: values.wholeNumber(0, 10_080).default(60).meta({
     description: 'set how often orders are compared with the service, in minutes, or 0 for never',
     more: 'This catches up on webhooks that never arrived.',
   }),
@@ -327,23 +310,24 @@ export const settings = {
   BACKGROUND_SLOTS: slots('background', 'background activities (reads, reconciliation, erasure, streams)'),
   NOTIFICATION_SLOTS: slots('notifications', 'deliveries of notifications'),
   FILE_SLOTS: slots('files', 'uploads of reports'),
-  BACKGROUND_PER_SECOND: wholeNumber(1, 100_000).optional().meta({
+  BACKGROUND_PER_SECOND: values.wholeNumber(1, 100_000).optional().meta({
     description: 'set how many background activities all processes together start in a second, or leave it unset',
     more: 'It bounds what reconciliation and repeated reads ask of the lab service. Give all processes the same number.',
     without: 'each starts as soon as a slot is free',
   }),
   // A cached order takes some 0.4 MB in addition to 200 MB of the process, so 1,000 make 600 MB (docs/internals/performance.md#open-orders).
   // Running out of memory kills the worker; an uncached order only takes longer.
-  MAX_CACHED_WORKFLOWS: wholeNumber(2, 1_000_000).default(1000).meta({
+  MAX_CACHED_WORKFLOWS: values.wholeNumber(2, 1_000_000).default(1000).meta({
     description: 'set how many workflows the worker keeps in memory, about 0.4 MB each',
   }),
-  WEBHOOK_SECRETS: secretList.meta({
+  WEBHOOK_SECRETS: values.secretList.meta({
     description:
       "copy the signing secret (whsec_…) from the service's webhook settings; during a rotation give both, with a comma between",
     more: 'A secret of fewer than 24 bytes can be guessed: the process warns, and refuses one of fewer than 16.',
     isSecret: true,
   }),
-  WEBHOOK_MAX_BYTES: wholeNumber(1024, 256 * mebibyte)
+  WEBHOOK_MAX_BYTES: values
+    .wholeNumber(1024, 256 * values.mebibyte)
     .default(defaultWebhookBytes)
     .meta({ description: 'set the largest webhook to accept, in bytes' }),
   SERVICE_TEAM_ID: serviceFields.teamId.optional().meta({
@@ -351,41 +335,41 @@ export const settings = {
     more: 'Events that name another team are counted and ignored.',
     without: 'the events of every team are taken',
   }),
-  INGRESS_PORT: port.default(4000).meta({ description: 'set a free port' }),
-  INGRESS_HOST: host.default('0.0.0.0').meta({
+  INGRESS_PORT: values.port.default(4000).meta({ description: 'set a free port' }),
+  INGRESS_HOST: values.host.default('0.0.0.0').meta({
     description: 'set the address to listen on, 127.0.0.1 for this machine only',
   }),
   // A few probes of a load balancer. With the grace of 20 s it stays below the 30 s that container platforms usually wait.
-  INGRESS_DRAIN_SECONDS: wholeNumber(0, 600).default(5).meta({
+  INGRESS_DRAIN_SECONDS: values.wholeNumber(0, 600).default(5).meta({
     description: 'set for how many seconds the ingress keeps answering after /ready says that it is stopping',
     more: 'In a single process the default is `0`.',
   }),
   // The codec server decrypts for anyone allowed to ask: by default only this machine, and only the Web UI's page.
-  CODEC_PORT: port.default(8234).meta({
+  CODEC_PORT: values.port.default(8234).meta({
     description: 'set a free port',
     more: "Give the Web UI the server's address as its codec endpoint.",
   }),
-  CODEC_HOST: host.default('127.0.0.1').meta({
+  CODEC_HOST: values.host.default('127.0.0.1').meta({
     description: 'set the address to listen on; 127.0.0.1 is this machine only',
     more: 'Any other address needs CODEC_TOKEN, or CODEC_OPEN=true.',
   }),
-  CODEC_ALLOWED_ORIGINS: originList.optional().meta({
+  CODEC_ALLOWED_ORIGINS: values.originList.optional().meta({
     description: 'list the addresses of the Web UI without a path, for instance https://temporal.example.com',
     without: '`http://localhost:8233` and `http://127.0.0.1:8233`; none if CODEC_HOST is open to other machines',
   }),
-  CODEC_TOKEN: bearerToken.optional().meta({
+  CODEC_TOKEN: values.bearerToken.optional().meta({
     description:
       'set the secret that requests bring as `Authorization: Bearer …`, or set CODEC_OPEN=true if the port is reachable only by people allowed to see payloads',
     without: 'anyone who can reach the port can read payloads',
     isSecret: true,
   }),
-  CODEC_ENCODE_TOKEN: bearerToken.optional().meta({
+  CODEC_ENCODE_TOKEN: values.bearerToken.optional().meta({
     description: 'set the secret of people who may also write payloads, brought as CODEC_TOKEN is',
     more: 'The `temporal` command line with a codec endpoint encodes what it sends.',
     without: 'the server only decodes',
     isSecret: true,
   }),
-  CODEC_OPEN: flag(false).meta({
+  CODEC_OPEN: values.flag(false).meta({
     description: 'set true only if the port is reachable only by people allowed to see payloads',
     more: 'It replaces CODEC_TOKEN if CODEC_HOST is open to other machines.',
   }),
@@ -403,7 +387,7 @@ export const settings = {
     more: 'The process creates it closed to other users of the machine, and refuses one that is open to them and contains something else. Its `labops.lock` must stay: it keeps a second process out.',
     without: 'DATABASE_URL applies',
   }),
-  HEALTH_DATA_PORT: port.optional().meta({
+  HEALTH_DATA_PORT: values.port.optional().meta({
     description: 'set a free port, or leave it unset',
     more: 'Health data can be read over HTTP at this port, from the same machine only.',
     without: 'health data cannot be read over HTTP',

@@ -1,15 +1,6 @@
 import type { UserStanding } from '../../activities/deletion/users.js';
 import type { OfActor } from '../../protocol/ids.js';
-import type {
-  DeleteUserInput,
-  DeletionAttentionReason,
-  DeletionOutcome,
-  DeletionPhase,
-  ErasedHistories,
-  FoundWork,
-  UndoReport,
-  DeletionState,
-} from '../../protocol/deletion/messages.js';
+import type * as messages from '../../protocol/deletion/messages.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
 import type { ResolvedDeletionPolicy } from '../../protocol/deletion/policy.js';
 import { type Attentive, nothingYet } from '../entity/attention.js';
@@ -25,7 +16,7 @@ import { defaultSettling } from '../../protocol/settling.js';
 
 /** Everything that is known of one deletion; plain JSON, no clock. */
 export interface Deletion
-  extends Outbox, Attentive<RaisedAttention<DeletionAttentionReason>>, Governed<ResolvedDeletionPolicy> {
+  extends Outbox, Attentive<RaisedAttention<messages.DeletionAttentionReason>>, Governed<ResolvedDeletionPolicy> {
   version: number;
   userId: string;
   /** Only for `undoDeletion`; never shown. */
@@ -33,9 +24,9 @@ export interface Deletion
   policy: ResolvedDeletionPolicy;
   requestedAt: string;
   requestedBy?: string;
-  phase: Exclude<DeletionPhase, DeletionOutcome>;
+  phase: Exclude<messages.DeletionPhase, messages.DeletionOutcome>;
   /** Absent until it was looked for. */
-  work?: FoundWork[];
+  work?: messages.FoundWork[];
   /** Everything that could be cancelled was, if the policy says so. */
   workMet: boolean;
   /** How the user stood before anything was sent; absent until that was read. */
@@ -48,17 +39,17 @@ export interface Deletion
   reminded: boolean;
   /** Of the undo that was tried last. */
   undoActor?: OfActor;
-  undo?: UndoReport;
+  undo?: messages.UndoReport;
   /** Absent before they were erased. */
-  histories?: ErasedHistories | 'kept';
+  histories?: messages.ErasedHistories | 'kept';
   receipt?: string;
-  outcome?: DeletionOutcome;
+  outcome?: messages.DeletionOutcome;
   /** With `failed`: the failure's type. */
   failure?: string;
   endedAt?: string;
 }
 
-export function openDeletion(input: DeleteUserInput, now: number): Deletion {
+export function openDeletion(input: messages.DeleteUserInput, now: number): Deletion {
   const { userId, clientUserId, policy, by } = input;
   return {
     version: firstVersion,
@@ -91,7 +82,7 @@ export interface DeletionRun extends EntityRun {
   /** When the attempts of an undo without an answer ended: the last one may still take effect. In milliseconds since the epoch. */
   undoSentUntil?: number;
   /** The undo that waits or is being carried out; another one is the same. */
-  undoing?: Promise<DeletionState>;
+  undoing?: Promise<messages.DeletionState>;
   /** A request waits for what comes of that undo. */
   isRequestedAgain?: true;
   /** Everything that precedes the grace; an undo stops it. */

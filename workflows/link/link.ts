@@ -8,18 +8,7 @@ import { openPolicy, type Governed } from '../entity/policy.js';
 import { iso, doubled, longestOutage, longestPause, minute, second } from '../entity/spans.js';
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { canonicalId, linkProviderId, type OfActor } from '../../protocol/ids.js';
-import type {
-  LinkNotification,
-  CodeAnswer,
-  Consequence,
-  LinkAttentionReason,
-  LinkOptions,
-  LinkOutcome,
-  LinkPage,
-  LinkPhase,
-  LinkProviderInput,
-  LinkState,
-} from '../../protocol/link/messages.js';
+import type * as messages from '../../protocol/link/messages.js';
 import type { ProviderMfa, LinkReport } from '../../protocol/link/link-report.js';
 import type { ResolvedLinkPolicy } from '../../protocol/link/policy.js';
 import { anyProvider, sourceSlugOf } from '../../protocol/link/provider-source.js';
@@ -31,13 +20,17 @@ import { omitNullish } from '../../protocol/json.js';
  * continue-as-new as it is. Times are milliseconds since the epoch.
  */
 export interface Link
-  extends LinkPage, Outbox, Attentive<RaisedAttention<LinkAttentionReason>>, Governed<ResolvedLinkPolicy> {
+  extends
+    messages.LinkPage,
+    Outbox,
+    Attentive<RaisedAttention<messages.LinkAttentionReason>>,
+    Governed<ResolvedLinkPolicy> {
   version: number;
   userId: string;
   provider: string;
   policy: ResolvedLinkPolicy;
   startedAt: number;
-  phase: LinkPhase;
+  phase: messages.LinkPhase;
   /** When the present phase began to wait for the user: it starts again when they are given something new. */
   since: number;
   token?: LinkTokenHeld;
@@ -49,7 +42,7 @@ export interface Link
   questionsDone?: number;
   failedLogins: number;
   errorType?: string;
-  consequence?: Consequence;
+  consequence?: messages.Consequence;
   /** The user's connections from before the first token. */
   connectionsBefore?: KnownConnection[];
   /** A connection may have been made that nobody reported for certain. */
@@ -57,8 +50,8 @@ export interface Link
   /** How the link ends, unless the service shows a connection: it is asked first. */
   ending?: Ending;
   reminded: boolean;
-  outcome?: LinkOutcome;
-  waitedFor?: LinkState['waitedFor'];
+  outcome?: messages.LinkOutcome;
+  waitedFor?: messages.LinkState['waitedFor'];
   connectedAt?: string;
   chosenProvider?: string;
 }
@@ -67,12 +60,12 @@ export interface Link
 export interface LinkRun extends EntityRun, Cancellable {
   link: Link;
   /** Codes on their way, so one that is sent twice at once goes to the service once. */
-  submitting: { code: string; answer: Promise<CodeAnswer> }[];
+  submitting: { code: string; answer: Promise<messages.CodeAnswer> }[];
 }
 
 interface Ending {
-  outcome: Exclude<LinkOutcome, 'connected'>;
-  waitedFor?: LinkState['waitedFor'];
+  outcome: Exclude<messages.LinkOutcome, 'connected'>;
+  waitedFor?: messages.LinkState['waitedFor'];
   since: number;
 }
 
@@ -93,19 +86,19 @@ interface Claim {
   unanswered?: true;
 }
 
-export function openLink(input: LinkProviderInput, now: number): Link {
+export function openLink(input: messages.LinkProviderInput, now: number): Link {
   const { userId, provider = anyProvider, carried } = input;
   if (carried != null) return carriedOn<Link>('state of the link', carried);
   return { userId: canonicalId(userId), provider, ...begun(input, now) };
 }
 
 /** Another link was requested before the notifications of this one were delivered: they stay in the outbox. */
-export function beginNext(link: Link, options: LinkOptions, now: number): void {
+export function beginNext(link: Link, options: messages.LinkOptions, now: number): void {
   const { userId, provider } = link;
   beginNextWithOutbox(link, { userId, provider, ...begun(options, now) });
 }
 
-function begun(options: LinkOptions, now: number): Omit<Link, 'userId' | 'provider'> {
+function begun(options: messages.LinkOptions, now: number): Omit<Link, 'userId' | 'provider'> {
   return {
     version: firstVersion,
     ...pageOf(options),
@@ -122,7 +115,7 @@ function begun(options: LinkOptions, now: number): Omit<Link, 'userId' | 'provid
 }
 
 /** The options of the service's page, and nothing else. */
-export function pageOf({ redirectUrl, filterOnProviders, onError, onClose }: LinkPage): LinkPage {
+export function pageOf({ redirectUrl, filterOnProviders, onError, onClose }: messages.LinkPage): messages.LinkPage {
   return omitNullish({ redirectUrl, filterOnProviders, onError, onClose });
 }
 
@@ -148,7 +141,7 @@ export function codeRequestOf({ questionsDone = 0 }: Link): number {
 }
 
 /** A link's attention sends no notification: the user is there, and the product sees it in the state. */
-export const { raise, clear } = attentionVerbsFor<RaisedAttention<LinkAttentionReason>, Link>({});
+export const { raise, clear } = attentionVerbsFor<RaisedAttention<messages.LinkAttentionReason>, Link>({});
 
 /** A new token means a new login: what was asked of the user before no longer counts. */
 export function giveToken(link: Link, held: LinkTokenHeld, now: number): void {
@@ -309,7 +302,7 @@ function drop(link: Link, { by }: Claim, now: number): void {
 }
 
 /** Nothing came in time. A lost webhook is only a slow one: the user may have connected without a report. */
-export function endWait(link: Link, waitedFor: NonNullable<LinkState['waitedFor']>, now: number): void {
+export function endWait(link: Link, waitedFor: NonNullable<messages.LinkState['waitedFor']>, now: number): void {
   // It ends because time is up, not because of an earlier error.
   delete link.errorType;
   delete link.consequence;
@@ -330,7 +323,7 @@ function carryOutEnding(link: Link, { outcome, waitedFor }: Ending, now: number)
 }
 
 /** From here on nothing is waited for but the delivery of notifications. Secrets are not kept longer than they are needed. */
-export function end(link: Link, outcome: LinkOutcome, now: number, actor?: OfActor): void {
+export function end(link: Link, outcome: messages.LinkOutcome, now: number, actor?: OfActor): void {
   link.outcome = outcome;
   link.phase = outcome;
   delete link.token;
@@ -358,7 +351,7 @@ export function remind(link: Link, until: number, now: number): void {
   announce(link, { ...head(link, 'code_reminder', now), type: 'code_reminder', data });
 }
 
-function announce(link: Link, { id, at, type, data }: LinkNotification): void {
+function announce(link: Link, { id, at, type, data }: messages.LinkNotification): void {
   const { userId, provider } = link;
   const source = linkProviderId(userId, provider);
   enqueue(link, { id, at, source, type: `link.${type}`, subject: userId, data: { userId, provider, ...data } });
@@ -374,7 +367,7 @@ function head({ userId, provider, startedAt }: Link, type: string, now: number):
  * (docs/internals/lab-service.md, "Links"). A type that is not here is treated as the safest: nothing is known of the token, so
  * the user starts over with a new one, and nothing is given up.
  */
-const consequences: Readonly<Record<string, Consequence>> = {
+const consequences: Readonly<Record<string, messages.Consequence>> = {
   // The token is not valid, has expired or was used up: the login is lost with it.
   invalid_token: 'start_over',
   token_expired: 'start_over',
@@ -392,9 +385,9 @@ const consequences: Readonly<Record<string, Consequence>> = {
   user_cancelled: 'cancel',
 };
 
-const safest: Consequence = 'start_over';
+const safest: messages.Consequence = 'start_over';
 
-export function consequenceOf(errorType: string | undefined): Consequence {
+export function consequenceOf(errorType: string | undefined): messages.Consequence {
   return (Object.hasOwn(consequences, errorType ?? '') ? consequences[errorType ?? ''] : undefined) ?? safest;
 }
 

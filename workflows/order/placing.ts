@@ -9,21 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { CreateKitOrder, PlacedOrder } from '../../activities/order/placing.js';
 import { canonicalId, ofCanonicalUser, isAddressable, placeKitOrderId, type OfActor } from '../../protocol/ids.js';
-import {
-  handOverOf,
-  cancelUpdate,
-  creationProgressSignal,
-  kitKinds,
-  labTestIdsOf,
-  stateQuery,
-  type AdoptOrderInput,
-  type CreationProgress,
-  type KitRequest,
-  type PlaceKitOrderInput,
-  type PlaceKitOrderResult,
-  type PlacingEnd,
-  type PlacingState,
-} from '../../protocol/order/placing-messages.js';
+import * as messages from '../../protocol/order/placing-messages.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { labPhaseKey, labReferenceKey, ofUser, placingPhase } from '../../protocol/search-attributes.js';
 import { activities, creation, orderSearch } from '../activity-options.js';
@@ -53,13 +39,13 @@ import { hour, minute } from '../entity/spans.js';
 import { afterMessages } from '../entity/steps.js';
 
 /** A run of the placing, which a command can end. */
-interface PlacingRun extends Governed<ResolvedOrderPolicy>, Attempting<PlacingEnd> {
-  input: PlaceKitOrderInput;
+interface PlacingRun extends Governed<ResolvedOrderPolicy>, Attempting<messages.PlacingEnd> {
+  input: messages.PlaceKitOrderInput;
   /** The last attempt's report; without a report, a creation may have been sent. */
-  progress?: CreationProgress;
+  progress?: messages.CreationProgress;
   /** The service refused the last search for earlier orders in a sentence. */
   isSearchRefused?: boolean;
-  attention: PlacingState['attention'];
+  attention: messages.PlacingState['attention'];
   waitsFor: string;
   /** Who cancelled it first. */
   cancelledBy?: string;
@@ -70,8 +56,8 @@ interface PlacingRun extends Governed<ResolvedOrderPolicy>, Attempting<PlacingEn
  * over to the workflow that follows it. It fails when the service refuses the order, and when it is cancelled before.
  */
 export async function placeKitOrder(
-  input: (PlaceKitOrderInput | AdoptOrderInput) & OfActor,
-): Promise<PlaceKitOrderResult> {
+  input: (messages.PlaceKitOrderInput | messages.AdoptOrderInput) & OfActor,
+): Promise<messages.PlaceKitOrderResult> {
   if (input?.kind === 'existing') return adoptOrder(input);
   const run = begin(input);
   listen(run);
@@ -83,7 +69,7 @@ export async function placeKitOrder(
   );
 }
 
-async function placeAndHandOver(run: PlacingRun): Promise<PlaceKitOrderResult> {
+async function placeAndHandOver(run: PlacingRun): Promise<messages.PlaceKitOrderResult> {
   setCurrentDetails('Places the order at the lab service, once.');
   const { snapshot, adopted, handedOver } = await place(run);
   const { orderId } = snapshot;
@@ -96,7 +82,7 @@ async function placeAndHandOver(run: PlacingRun): Promise<PlaceKitOrderResult> {
 
 async function handOver({ input, policy, wasCancelled, cancelledBy }: PlacingRun, order: PlacedOrder): Promise<void> {
   const placed = {
-    ...handOverOf(input.order, { ...order, reference: input.reference, policy }),
+    ...messages.handOverOf(input.order, { ...order, reference: input.reference, policy }),
     // Its caller may have stopped waiting, and would not cancel the order then.
     ...(wasCancelled && {
       cancelRequested: true,
@@ -108,33 +94,33 @@ async function handOver({ input, policy, wasCancelled, cancelledBy }: PlacingRun
 }
 
 function listen(run: PlacingRun): void {
-  setHandler(stateQuery, () => stateOf(run), { description: 'Where the placing stands.' });
+  setHandler(messages.stateQuery, () => stateOf(run), { description: 'Where the placing stands.' });
   setHandler(
-    creationProgressSignal,
+    messages.creationProgressSignal,
     (progress) => {
       // A report of an attempt that was given up may come after that of a later one.
       if (run.progress !== 'sending') run.progress = progress;
     },
     { description: 'The worker reports if an order may have been created.' },
   );
-  const cancel = async (given: OfActor): Promise<PlacingEnd> => {
+  const cancel = async (given: OfActor): Promise<messages.PlacingEnd> => {
     const { by } = actorOf(given);
     if (!run.wasCancelled && by !== undefined) run.cancelledBy = by;
     run.waitsFor = 'the service to show whether an order was created before the cancellation';
     return cancelAttempts(run);
   };
-  setHandler(cancelUpdate, cancel, {
+  setHandler(messages.cancelUpdate, cancel, {
     description: 'Ends the placing before there is an order. If there is one already, answers with its id.',
     validator: (given: OfActor) => validateCancellation(run, given),
   });
 }
 
-function stateOf({ input, waitsFor, attention, end, cancelledBy }: PlacingRun): PlacingState {
+function stateOf({ input, waitsFor, attention, end, cancelledBy }: PlacingRun): messages.PlacingState {
   return {
     phase: placingPhase,
     reference: input.reference,
     userId: canonicalId(input.order.user_id),
-    labTestIds: labTestIdsOf(input.order),
+    labTestIds: messages.labTestIdsOf(input.order),
     waiting: { for: waitsFor },
     attention,
     ...(cancelledBy !== undefined && { cancelledBy }),
@@ -145,7 +131,7 @@ function stateOf({ input, waitsFor, attention, end, cancelledBy }: PlacingRun): 
 }
 
 /** A backend may set no search attributes at the start: lists and deletions find the placing by them. */
-function showWhose({ reference, order }: PlaceKitOrderInput): void {
+function showWhose({ reference, order }: messages.PlaceKitOrderInput): void {
   setAbsentSearchAttributes([
     { key: labReferenceKey, value: reference },
     { key: labPhaseKey, value: placingPhase },
@@ -155,7 +141,7 @@ function showWhose({ reference, order }: PlaceKitOrderInput): void {
 }
 
 /** The answer to a cancellation when the run fails. If it fails with anything but the cancellation, it had failed before that. */
-function endOf({ input }: PlacingRun, failure: unknown): PlacingEnd | ApplicationFailure {
+function endOf({ input }: PlacingRun, failure: unknown): messages.PlacingEnd | ApplicationFailure {
   if (failure instanceof ApplicationFailure && failure.type !== 'PlacingCancelled') return failure;
   return { outcome: 'cancelled', reference: input.reference };
 }
@@ -163,11 +149,11 @@ function endOf({ input }: PlacingRun, failure: unknown): PlacingEnd | Applicatio
 const untilTaken = 'the lab service to accept the order';
 
 /** No compiler checks the input of a backend in another language. */
-function begin(input: PlaceKitOrderInput): PlacingRun {
-  const { reference, kind, order, policy }: Partial<PlaceKitOrderInput> = input ?? {};
+function begin(input: messages.PlaceKitOrderInput): PlacingRun {
+  const { reference, kind, order, policy }: Partial<messages.PlaceKitOrderInput> = input ?? {};
   requireReference(reference, placeKitOrderId);
-  if (kind === undefined || !kitKinds.includes(kind)) {
-    throw refuse('InvalidCommand', `kind must be one of ${kitKinds.join(', ')}, existing`);
+  if (kind === undefined || !messages.kitKinds.includes(kind)) {
+    throw refuse('InvalidCommand', `kind must be one of ${messages.kitKinds.join(', ')}, existing`);
   }
   if (typeof order?.user_id !== 'string') throw refuse('InvalidCommand', 'order must be an object with a user_id');
   return {
@@ -217,7 +203,7 @@ async function create(run: PlacingRun): Promise<PlacedOrder> {
       await waitIfDelayed(run, error);
       // A cancellation that came with the end of the pause is answered by the run that accepted it.
       await afterMessages(() => true);
-      if (isNewRunSuggested()) await continueInNewRun({ ...input, policy } satisfies PlaceKitOrderInput);
+      if (isNewRunSuggested()) await continueInNewRun({ ...input, policy } satisfies messages.PlaceKitOrderInput);
     }
   }
 }
@@ -226,7 +212,7 @@ function requestOf({ input, policy }: PlacingRun, triedBefore: boolean): CreateK
   const { creationTimeout, creationSettling } = policy;
   const since = workflowInfo().startTime.toISOString();
   return {
-    request: { kind: input.kind, order: ofCanonicalUser(input.order) } as KitRequest,
+    request: { kind: input.kind, order: ofCanonicalUser(input.order) } as messages.KitRequest,
     reference: input.reference,
     since,
     triedBefore,

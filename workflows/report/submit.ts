@@ -15,15 +15,7 @@ import type { FailureDetails } from '../../protocol/failure-details.js';
 import { canonicalId, isAddressable, parsingJobId, submitReportId, type OfActor } from '../../protocol/ids.js';
 import { settlingAfter } from '../../protocol/settling.js';
 import type { ReportAttentionReason } from '../../protocol/report/messages.js';
-import {
-  cancelUpdate,
-  type LostUpload,
-  type SubmissionEnd,
-  type SubmitReportInput,
-  submissionResultVersion,
-  type SubmitReportResult,
-  uploadOutcomeOf,
-} from '../../protocol/report/submission-messages.js';
+import * as messages from '../../protocol/report/submission-messages.js';
 import type { ResolvedReportPolicy } from '../../protocol/report/policy.js';
 import { labReferenceKey, ofUser } from '../../protocol/search-attributes.js';
 import type { ReportSnapshot } from '../../service/report/snapshot.js';
@@ -46,8 +38,8 @@ import { omitNullish } from '../../protocol/json.js';
 
 /** The state of a submission beside its input; it goes through continue-as-new. */
 interface Submission extends Governed<ResolvedReportPolicy> {
-  input: SubmitReportInput;
-  lostUploads: LostUpload[];
+  input: messages.SubmitReportInput;
+  lostUploads: messages.LostUpload[];
   /** Uploads that failed so far. */
   failures: number;
   /** When it began; milliseconds since the epoch. */
@@ -64,7 +56,7 @@ interface SubmittedJob {
 }
 
 /** A run of the submission, which a command can end. */
-interface SubmissionRun extends Attempting<SubmissionEnd> {
+interface SubmissionRun extends Attempting<messages.SubmissionEnd> {
   submission: Submission;
 }
 
@@ -73,7 +65,7 @@ interface SubmissionRun extends Attempting<SubmissionEnd> {
  * and whatever fails on the way, one job is followed for the reference. It fails when the file has not been taken by
  * `submissionDeadline`, and when it is cancelled before.
  */
-export async function submitReport(input: SubmitReportInput): Promise<SubmitReportResult> {
+export async function submitReport(input: messages.SubmitReportInput): Promise<messages.SubmitReportResult> {
   const submission = begin(input);
   const run: SubmissionRun = { submission, ...openAttempts() };
   listen(run);
@@ -87,7 +79,7 @@ export async function submitReport(input: SubmitReportInput): Promise<SubmitRepo
   );
 }
 
-async function uploadAndHandOver(run: SubmissionRun): Promise<SubmitReportResult> {
+async function uploadAndHandOver(run: SubmissionRun): Promise<messages.SubmitReportResult> {
   const { submission, attempts } = run;
   setCurrentDetails('Uploads the report to the lab service.');
   const { snapshot, adopted } = await attempts.run(() => upload(submission));
@@ -98,15 +90,15 @@ async function uploadAndHandOver(run: SubmissionRun): Promise<SubmitReportResult
   await CancellationScope.nonCancellable(() => activities.handOverReport.executeWithOptions({ summary }, [submitted]));
   setCurrentDetails(`Uploaded as job \`${jobId}\`. Workflow \`${parsingJobId(jobId)}\` follows it from here.`);
   run.end = { outcome: 'uploaded', jobId };
-  return { version: submissionResultVersion, jobId, adopted, lostUploads: submission.lostUploads };
+  return { version: messages.submissionResultVersion, jobId, adopted, lostUploads: submission.lostUploads };
 }
 
 function listen(run: SubmissionRun): void {
-  const cancel = async (given: OfActor): Promise<SubmissionEnd> => {
+  const cancel = async (given: OfActor): Promise<messages.SubmissionEnd> => {
     if (!run.wasCancelled) setCurrentDetails(`The submission was cancelled${byActor(actorOf(given).by)}.`);
     return cancelAttempts(run);
   };
-  setHandler(cancelUpdate, cancel, {
+  setHandler(messages.cancelUpdate, cancel, {
     description: 'Ends the submission before there is a job. If there is one already, answers with its id.',
     validator: (given: OfActor) => validateCancellation(run, given),
   });
@@ -122,7 +114,7 @@ function failWith({ submission, wasCancelled }: SubmissionRun, error: unknown): 
 }
 
 /** The answer to a cancellation when the run fails. If it fails with anything but the cancellation, it had failed before that. */
-function endOf({ input, lostUploads }: Submission, failure: unknown): SubmissionEnd | ApplicationFailure {
+function endOf({ input, lostUploads }: Submission, failure: unknown): messages.SubmissionEnd | ApplicationFailure {
   if (failure instanceof ApplicationFailure && failure.type !== 'ReportSubmissionCancelled') {
     return refuse('ReportEnded', `The submission has failed: ${failure.type ?? ''}`);
   }
@@ -139,14 +131,14 @@ function withLost({ message, type, details }: ApplicationFailure, { lostUploads 
 /** The state that a submission hands to its next run. */
 interface CarriedSubmission {
   version: number;
-  lostUploads: LostUpload[];
+  lostUploads: messages.LostUpload[];
   failures: number;
   since: number;
   looksBack: boolean;
 }
 
 /** No compiler checks the input of a backend in another language. */
-function begin(input: Partial<SubmitReportInput> | undefined): Submission {
+function begin(input: Partial<messages.SubmitReportInput> | undefined): Submission {
   const { reference, userId, file, needsHumanReview, policy, carried } = input ?? {};
   requireReference(reference, submitReportId);
   if (!isAddressable(userId)) throw refuse('InvalidCommand', 'userId must be a user id');
@@ -163,7 +155,7 @@ function begin(input: Partial<SubmitReportInput> | undefined): Submission {
   return { input: checked, ...opened, lostUploads, failures, since, looksBack };
 }
 
-function isSource(file: unknown): file is SubmitReportInput['file'] {
+function isSource(file: unknown): file is messages.SubmitReportInput['file'] {
   if (typeof file !== 'object' || file === null) return false;
   const { path, url, headersFrom } = file as Record<string, unknown>;
   if (headersFrom !== undefined && typeof headersFrom !== 'string') return false;
@@ -187,7 +179,7 @@ async function upload(submission: Submission): Promise<SubmittedJob> {
     }
     const { failure } = answer;
     submission.failures += 1;
-    const outcome = uploadOutcomeOf(failure);
+    const outcome = messages.uploadOutcomeOf(failure);
     if (outcome !== 'nothing_created') {
       const lost = { from, until: iso(Date.now()) };
       const found = await awaitLostJob(submission, [lost], failure?.type ?? 'WorkerLost');
@@ -256,7 +248,7 @@ function failureOf(error: unknown): ApplicationFailure | undefined {
  */
 async function awaitLostJob(
   submission: Submission,
-  lost: LostUpload[],
+  lost: messages.LostUpload[],
   why: string,
 ): Promise<SubmittedJob | undefined> {
   const { creationTimeout, lostAnswerWait } = submission.policy;
@@ -281,7 +273,10 @@ async function awaitLostJob(
 }
 
 /** Takes over the one job that an upload with a lost answer may have made, if there is one. */
-async function findLostJob(submission: Submission, lostUploads: LostUpload[]): Promise<SubmittedJob | undefined> {
+async function findLostJob(
+  submission: Submission,
+  lostUploads: messages.LostUpload[],
+): Promise<SubmittedJob | undefined> {
   const { reference, userId, needsHumanReview = false } = submission.input;
   const asked = { reference, userId, needsHumanReview, lostUploads };
   const answer = await activities.findUnclaimedJob.executeWithOptions({ summary: 'look for the lost job' }, [asked]);
@@ -320,5 +315,5 @@ async function continueIfLong({ input, policy, lostUploads, failures, since, loo
   // A cancellation is answered by the run that accepted it.
   if (!isNewRunSuggested() || CancellationScope.current().consideredCancelled) return;
   const carried: CarriedSubmission = { version: firstVersion, lostUploads, failures, since, looksBack };
-  await continueInNewRun({ ...input, policy, carried } satisfies SubmitReportInput);
+  await continueInNewRun({ ...input, policy, carried } satisfies messages.SubmitReportInput);
 }
