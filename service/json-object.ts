@@ -8,6 +8,15 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
+/** Undefined if the text is not JSON. Nothing quotes it, as a parser's message would. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The fields that have a value: what is null or undefined is left out, so what is not known is not written. */
 export function omitNullish<Fields extends object>(fields: Fields): Present<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as Present<Fields>;

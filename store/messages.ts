@@ -54,10 +54,6 @@ export async function rememberMessage(database: Database, messageId: string): Pr
 
 /** Removes some of the messages that are too old to be repeated, and returns true if there may be no more. */
 export async function forgetOldMessages(database: Database): Promise<boolean> {
-  return (await forgetSome(database)) < mostAtOnce;
-}
-
-async function forgetSome(database: Database): Promise<number> {
   const rows = await database.query(
     `delete from health_data.received_messages where message_id in (
        select message_id from health_data.received_messages
@@ -65,5 +61,5 @@ async function forgetSome(database: Database): Promise<number> {
        order by received_at limit ${mostAtOnce})
      returning 1 as forgotten`,
   );
-  return rows.length;
+  return rows.length < mostAtOnce;
 }

@@ -1,10 +1,11 @@
 import { createPublicKey, type KeyObject, randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { AuditedRow, Verified } from '../client/command-line/answers.js';
 import type { CommandLine } from '../client/command-line/command-line.js';
 import { UsageError } from '../client/command-line/failures.js';
+import { readText } from '../client/command-line/input.js';
 import { moment, table } from '../client/command-line/output.js';
+import { jsonIn } from '../service/json-object.js';
 import { signJws, verifiedPayload } from '../service/jws.js';
 import {
   AuditChain,
@@ -104,7 +105,7 @@ const readRecord = z.object({
 
 /** All of the file, or nothing: it is read before anything is written. */
 async function importReads({ commandLine, trail, hashes, file }: Auditing): Promise<number> {
-  const lines = (await textOf(file)).split('\n');
+  const lines = (await readText(commandLine.terminal, file)).split('\n');
   const entries = lines.flatMap((line, index): AuditEntry[] => {
     if (line === '') return [];
     const { success, data } = readRecord.safeParse(jsonIn(line));
@@ -127,14 +128,6 @@ async function importReads({ commandLine, trail, hashes, file }: Auditing): Prom
   return 0;
 }
 
-function jsonIn(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Signed texts name their kind, so a receipt or exported heads do not pass as a checkpoint. */
 const kinds = { heads: 'labops audit heads', checkpoint: 'labops audit checkpoint' };
 
@@ -145,13 +138,14 @@ async function verify(auditing: Auditing): Promise<number> {
 }
 
 async function verifiedTrail(auditing: Auditing): Promise<Verified> {
-  const { trail, hashes, receiptKey, options } = auditing;
+  const { commandLine, trail, hashes, options } = auditing;
   const histories = options.histories === undefined ? undefined : await recover(auditing, options.histories);
   const checkpoint = await trail.checkpoint();
-  const key = await publicKey(options.key, receiptKey, checkpoint !== undefined || options.heads !== undefined);
+  const key = await publicKey(auditing, checkpoint !== undefined || options.heads !== undefined);
   const removed = checkpoint === undefined ? {} : chainsIn(checkpoint, kinds.checkpoint, key, 'The last checkpoint');
   const exported: Heads[] = [];
-  for (const file of options.heads ?? []) exported.push(chainsIn(await textOf(file), kinds.heads, key, file));
+  for (const file of options.heads ?? [])
+    exported.push(chainsIn(await readText(commandLine.terminal, file), kinds.heads, key, file));
   const { rows, writers, faults } = await verifyChains(trail.chains(), hashes, { removed, heads: exported });
   return { rows, writers, intact: faults.length === 0, faults, ...(histories && { histories }) };
 }
@@ -199,11 +193,10 @@ async function addAll(
 const addedAtOnce = 1_000;
 
 async function publicKey(
-  file: string | undefined,
-  receiptKey: KeyObject | undefined,
+  { commandLine, receiptKey, options: { key: file } }: Auditing,
   isNeeded: boolean,
 ): Promise<KeyObject | string> {
-  if (file !== undefined) return publicKeyIn(await textOf(file), file);
+  if (file !== undefined) return publicKeyIn(await readText(commandLine.terminal, file), file);
   if (receiptKey) return createPublicKey(receiptKey);
   if (isNeeded) throw new UsageError('To verify what was signed, give the public key as --key, or set RECEIPT_KEY.');
   return '';
@@ -222,15 +215,6 @@ function chainsIn(jws: string, kind: string, key: KeyObject | string, where: str
   const said = verifiedPayload(jws, key) as { kind?: unknown; chains?: Heads } | undefined;
   if (said?.kind === kind && said.chains) return said.chains;
   throw new StartFailed(`${where} is not signed with this key, or was changed: it does not count.`);
-}
-
-async function textOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    const { code = 'unreadable' } = error as NodeJS.ErrnoException;
-    throw new UsageError(`The file ${file} cannot be read (${code}).`, { cause: error });
-  }
 }
 
 function sentenceOf({ fault, writer, sequence, upTo = sequence }: AuditFault): string {

@@ -1,3 +1,4 @@
+import { jsonIn } from '../service/json-object.js';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import type { InjectedSinks } from '@temporalio/worker';
@@ -96,7 +97,10 @@ async function decodedOrMarked(
     if (isEncrypted(payload)) return decoded;
     const text = Buffer.from(payload.data ?? []).toString('utf8');
     // No workflow takes anything but JSON: anything else counts as null, and no data as undefined.
-    return marked({ fault: 'unencrypted', refused }, text === '' ? '' : `,"value":${isJson(text) ? text : 'null'}`);
+    return marked(
+      { fault: 'unencrypted', refused },
+      text === '' ? '' : `,"value":${jsonIn(text) !== undefined ? text : 'null'}`,
+    );
   } catch (error) {
     const missing = error instanceof EncryptionKeyUnknown && { keyId: error.keyId };
     const misplaced = error instanceof PayloadMisplaced && { misplaced: true };
@@ -108,15 +112,6 @@ async function decodedOrMarked(
 function marked(mark: Mark, value = ''): Payload {
   const json = `{${JSON.stringify(markKey)}:${JSON.stringify(mark).slice(0, -1)}${value}}}`;
   return { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(json) };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** After 1, 10, 100… of them, because histories from before there were keys may hold many. */

@@ -3,6 +3,7 @@ import { durationMs, isTime, mustBeTime, type Duration } from '../../protocol/ti
 import { NotUtf8, utf8Text } from '../files.js';
 import { UsageError, Ended, exitCodes } from './failures.js';
 import type { Terminal } from './terminal.js';
+import { isObject, jsonIn } from '../../service/json-object.js';
 import type { RegisterCommand } from '../../protocol/order/messages.js';
 import type { PlaceKitOrderInput } from '../../protocol/order/placing-messages.js';
 import type { OrderPolicy } from '../../protocol/order/policy.js';
@@ -44,22 +45,14 @@ async function bytesOf(terminal: Terminal, path: string): Promise<Uint8Array> {
 /** A JSON object; the lab operations check its content. An error quotes nothing of the text. */
 export async function readObject(terminal: Terminal, path: string): Promise<object> {
   const name = sourceOf(path);
-  const value = parsed(await readText(terminal, path), name);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  const value = jsonIn(await readText(terminal, path));
+  if (value === undefined) throw new UsageError(`${name} is not JSON`);
+  if (isObject(value)) return value;
   throw new UsageError(`${name} is not a JSON object`);
 }
 
 function sourceOf(path: string): string {
   return path === '-' ? 'Standard input' : `The file ${path}`;
-}
-
-function parsed(text: string, name: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    // The parser's own message quotes the text.
-    throw new UsageError(`${name} is not JSON`);
-  }
 }
 
 /* The bodies that commands read from a file or from standard input, each with an example; a test gives each to its command. */

@@ -24,6 +24,7 @@ import type { Answer } from './answers.js';
 import type { CommandLine } from './command-line.js';
 import { count, name } from './input.js';
 import { moment, table, words } from './output.js';
+import { omitNullish } from '../../service/json-object.js';
 
 /* Lists of orders, links, reports, appointments and match reviews. The compiler checks that no phase and no reason is missing. */
 
@@ -180,11 +181,7 @@ export function filterOf<Phase extends string, Reason extends string>({
   user,
   ended,
 }: Omit<ListCommandOptions<Phase, Reason>, keyof PageOptions>): WorkflowFilter<Phase, Reason> {
-  const conditions = {
-    ...(phase !== undefined && { phase }),
-    ...(attention !== undefined && { attention }),
-    ...(user !== undefined && { userId: user }),
-  };
+  const conditions = omitNullish({ phase, attention, userId: user });
   const isEmpty = Object.keys(conditions).length === 0;
   return { ...(isEmpty ? { all: true } : conditions), ...(ended === true && { ended }) };
 }

@@ -81,8 +81,6 @@ const registeredAddressSchema = z
 /** An address of a person who is not examined: no rule is documented for its zip and country, so any form is sent. */
 const otherAddressSchema = z.strictObject({
   ...addressLines,
-  zip: requiredTextSchema,
-  country: requiredTextSchema,
   access_notes: commentSchema,
 });
 
@@ -245,7 +243,6 @@ export const importOrderRequestSchema = z.strictObject({
   patient_address: z.strictObject({
     receiver_name: requiredTextSchema,
     ...addressLines,
-    zip: requiredTextSchema,
     access_notes: commentSchema,
   }),
   sample_id: requiredTextSchema,

@@ -1,3 +1,4 @@
+import { jsonIn } from '../../service/json-object.js';
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -173,7 +174,7 @@ export const headerSetsFile = path.transform((file, context): Record<string, Hea
   const text = textOf(file);
   if (text === undefined) return refused('names a file that cannot be read');
   if (text instanceof NotUtf8) return refused(`names a file that is ${text.problem}`);
-  const read = headerSetsSchema.safeParse(jsonOf(text));
+  const read = headerSetsSchema.safeParse(jsonIn(text));
   if (!read.success) return refused('names a file that is not a JSON object of header sets');
   try {
     checkHeaderSets(read.data);
@@ -189,13 +190,5 @@ function textOf(file: string): string | NotUtf8 | undefined {
     return utf8Text(readFileSync(file));
   } catch (error) {
     return error instanceof NotUtf8 ? error : undefined;
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
