@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, log } from '@temporalio/activity';
 import * as errors from '../service/errors.js';
 import type { FailureDetails } from '../protocol/failure-details.js';
 import { defaultSettling } from '../protocol/settling.js';
@@ -102,6 +102,22 @@ export function failureOf(error: errors.ServiceError, refusedAs: RefusedAs, sett
   // The service may answer better after its next release; until then a retry costs nothing.
   if (error instanceof errors.AnswerUnreadable) return failure('AnswerUnreadable', soon);
   return failure('ServiceUnreachable', soon);
+}
+
+/** For a read that holds nobody up: if the service does not answer it, the caller goes on without. @param ids for the log */
+export async function ifAnswered<Answer>(
+  what: string,
+  ids: Record<string, string>,
+  read: () => Promise<Answer>,
+): Promise<Answer | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof errors.ServiceError)) throw error;
+    const { name, message, status } = error;
+    log.warn(`${what} could not be read`, { ...ids, name, message, status });
+    return undefined;
+  }
 }
 
 function isCreation(refusedAs: RefusedAs): boolean {

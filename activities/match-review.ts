@@ -1,5 +1,5 @@
-import { activityInfo, ApplicationFailure, log } from '@temporalio/activity';
-import { NotFound, ServiceError, ServiceRefused } from '../service/errors.js';
+import { activityInfo, ApplicationFailure } from '@temporalio/activity';
+import { NotFound, ServiceRefused } from '../service/errors.js';
 import type { CallOptions } from '../service/http/calls.js';
 import type { LabService } from '../service/lab-service.js';
 import { matchReviewSnapshotOf, type MatchReviewSnapshot } from '../service/match-review/snapshot.js';
@@ -12,7 +12,7 @@ import type { MatchReviewAction, MatchReviewDecision, MatchReviewResult } from '
 import { defaultSettling } from '../protocol/settling.js';
 import type { ActivityDependencies } from './dependencies.js';
 import { endingWithActivity } from './attempt.js';
-import { asFailures, unreadableIfRefused } from './failures.js';
+import { asFailures, ifAnswered, unreadableIfRefused } from './failures.js';
 import { hasEndpoint } from './notifications/notifications.js';
 import { readIfKnown } from './order/orders.js';
 import { lastDecodableResultOf } from './workflow-runs.js';
@@ -64,12 +64,7 @@ export function matchReviewActivities({ service, temporal, target }: ActivityDep
     /** An error of Temporal's is rethrown, so it is retried; an error of the service delays nothing. */
     async identifyMatchReview(rawResultId: string, earlier?: EarlierRun): Promise<MatchReviewFound> {
       const previous = await lastDecodableResultOf<MatchReviewResult>(temporal, matchReviewId(rawResultId), earlier);
-      const reading = await read(rawResultId).catch((error: unknown) => {
-        if (!(error instanceof ServiceError)) throw error;
-        const { name, message, status } = error;
-        log.warn('match review could not be read', { rawResultId, name, message, status });
-        return undefined;
-      });
+      const reading = await ifAnswered('match review', { rawResultId }, () => read(rawResultId));
       return { notifies, ...(previous && { previous }), ...(reading && { reading }) };
     },
 

@@ -14,11 +14,11 @@ import {
   cancelOnce,
   type CancelAppointment,
 } from './booking.js';
-import { readIfReadable, readWithOrder, type AppointmentReading } from './reading.js';
+import { readWithOrder, type AppointmentReading } from './reading.js';
 import { slotsFor } from './slots.js';
 import { endingWithActivity } from '../attempt.js';
 import { lastResultOf } from '../workflow-runs.js';
-import { asFailures } from '../failures.js';
+import { asFailures, ifAnswered } from '../failures.js';
 import { hasEndpoint } from '../notifications/notifications.js';
 
 /** Information that a run needs before it does anything. */
@@ -42,7 +42,8 @@ export function appointmentActivities(dependencies: ActivityDependencies) {
     /** An error of Temporal's is rethrown, so it is retried; an error of the service delays nothing. */
     async identifyAppointment(orderId: string, earlier?: EarlierRun, type?: string): Promise<AppointmentFound> {
       const previous = await lastResultOf<AppointmentResult>(temporal, bookAppointmentId(orderId), earlier);
-      const reading = await readIfReadable(service, orderId, type);
+      const read = () => readWithOrder(service, orderId, type);
+      const reading = await ifAnswered('appointment', { orderId }, read);
       return { notifies, ...(previous && { previous }), ...(reading && { reading }) };
     },
 

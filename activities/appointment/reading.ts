@@ -1,6 +1,5 @@
-import { log } from '@temporalio/activity';
 import type { AppointmentSnapshot } from '../../service/appointment/snapshot.js';
-import { FeatureNotEnabled, NotFound, ServiceError, Unauthorized } from '../../service/errors.js';
+import { FeatureNotEnabled, NotFound, Unauthorized } from '../../service/errors.js';
 import type { CallOptions } from '../../service/http/calls.js';
 import type { LabService } from '../../service/lab-service.js';
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
@@ -41,10 +40,9 @@ async function presentUnlessHidden(
   place: Place,
 ): Promise<AppointmentSnapshot | 'hidden' | undefined> {
   try {
-    return await shown(service, orderId, place);
+    return await presentAppointment(service, orderId, place);
   } catch (error) {
     if (place === 'centre' && isClosed(error)) return 'hidden';
-    if (error instanceof NotFound) return undefined;
     throw error;
   }
 }
@@ -59,22 +57,6 @@ function effectOn({ events, status, method }: OrderSnapshot): OrderEffect {
   return orderEffect(phase, readStatus(last?.status ?? '').low, method);
 }
 
-/** If the service does not answer, the caller continues without the reading. */
-export async function readIfReadable(
-  service: LabService,
-  orderId: string,
-  type?: string,
-): Promise<AppointmentReading | undefined> {
-  try {
-    return await readWithOrder(service, orderId, type);
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const { name, message, status } = error;
-    log.warn('appointment could not be read', { orderId, name, message, status });
-    return undefined;
-  }
-}
-
 /** The order's current appointment, if any. */
 export async function presentAppointment(
   service: LabService,
@@ -83,18 +65,9 @@ export async function presentAppointment(
   options: CallOptions = {},
 ): Promise<AppointmentSnapshot | undefined> {
   try {
-    return await shown(service, orderId, place, options);
+    return snapshotAt(place, await callsAt(place, service).get(orderId, options));
   } catch (error) {
     if (error instanceof NotFound) return undefined;
     throw error;
   }
-}
-
-async function shown(
-  service: LabService,
-  orderId: string,
-  place: Place,
-  options: CallOptions = {},
-): Promise<AppointmentSnapshot> {
-  return snapshotAt(place, await callsAt(place, service).get(orderId, options));
 }

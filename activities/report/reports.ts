@@ -1,4 +1,3 @@
-import { log } from '@temporalio/activity';
 import { NotFound, ServiceError } from '../../service/errors.js';
 import type { LabService } from '../../service/lab-service.js';
 import { reportSnapshotOf, type ReportSnapshot } from '../../service/report/snapshot.js';
@@ -12,7 +11,7 @@ import { parsingJobStart } from '../../protocol/starts.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { hasEndpoint } from '../notifications/notifications.js';
 import { lastResultOf, searching } from '../workflow-runs.js';
-import { asFailures } from '../failures.js';
+import { asFailures, ifAnswered } from '../failures.js';
 import { findLostJob, ownerOf, type JobOwner, type LostJob } from './lost-uploads.js';
 import { requireUnsigned, uploadFile, type UploadAnswer, type UploadReport } from './upload.js';
 
@@ -136,14 +135,7 @@ async function readIfReadable(
   service: LabService,
   jobId: string,
 ): Promise<Pick<JobReading, 'snapshot' | 'gone' | 'unsure'>> {
-  try {
-    const read = await readIfKnown(service, jobId);
-    if (read === null) return { gone: true };
-    return 'unsure' in read ? { gone: false, unsure: true } : { snapshot: read, gone: false };
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const { name, message, status } = error;
-    log.warn('parsing job could not be read', { jobId, name, message, status });
-    return { gone: false };
-  }
+  const read = await ifAnswered('parsing job', { jobId }, () => readIfKnown(service, jobId));
+  if (read == null) return { gone: read === null };
+  return 'unsure' in read ? { gone: false, unsure: true } : { snapshot: read, gone: false };
 }
