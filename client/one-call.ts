@@ -1,13 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Client, QueryRejectedError, type WorkflowClient, type WorkflowHandle } from '@temporalio/client';
+import {
+  type Client,
+  QueryRejectedError,
+  type WorkflowClient,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import type { QueryDefinition, UpdateDefinition } from '@temporalio/common';
 import type { OfActor } from '../protocol/ids.js';
 import type { Attention, RaisedAttention } from '../protocol/attention.js';
 import { askAgain } from '../protocol/failure-details.js';
 import { after, type AbandonedCalls, DeadlinePassed } from './call-options.js';
 import { code, hasCode, updateEndOf } from './temporal-errors.js';
+import { exists } from './workflow-runs.js';
 
 /** A wait consists of shorter ones, so nothing is held for weeks and a dead connection is noticed. */
 const longestWaitMs = 60_000;
@@ -108,16 +115,27 @@ export class OneCall {
     }
   }
 
-  /** Sends a command to the workflow, with its actor, and waits for its answer. */
-  async update<Answer, Arguments extends unknown[]>(
+  /**
+   * Sends a command to the workflow, with its actor, and waits for its answer.
+   * @param ended the answer if the workflow has ended: an update is then "not found", as is one of a workflow that never existed
+   */
+  async update<Answer, Argument>(
     workflow: WorkflowHandle,
-    definition: UpdateDefinition<Answer, Arguments>,
-    ...args: Arguments
+    definition: UpdateDefinition<Answer, [Argument]>,
+    argument: Argument,
+    ended?: () => Promise<Answer>,
   ): Promise<Answer> {
     this.waitFor(workflow);
     // Also without an actor there is an argument: a worker that requires encryption refuses an update with nothing that could be encrypted.
-    const command = { ...this.calls.actor, ...(args[0] as object | undefined) };
-    return this.untilAccepted((updateId) => workflow.executeUpdate(definition.name, { args: [command], updateId }));
+    const command = { ...this.calls.actor, ...argument };
+    try {
+      return await this.untilAccepted((updateId) =>
+        workflow.executeUpdate(definition.name, { args: [command], updateId }),
+      );
+    } catch (error) {
+      if (ended && error instanceof WorkflowNotFoundError && (await exists(workflow))) return ended();
+      throw error;
+    }
   }
 
   /** Sends an update, and sends it again under the same ID while Temporal ends it before the workflow has accepted it. */

@@ -37,23 +37,6 @@ export async function exists(workflow: WorkflowHandle): Promise<boolean> {
   return (await describe(workflow)) !== undefined;
 }
 
-/**
- * The answer to an update, or that of `ended` if the workflow has ended. An update of an ended workflow is "not found", as is
- * one of a workflow that never existed.
- */
-export async function orIfEnded<Answer>(
-  workflow: WorkflowHandle,
-  send: () => Promise<Answer>,
-  ended: () => Promise<Answer>,
-): Promise<Answer> {
-  try {
-    return await send();
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError && (await exists(workflow))) return ended();
-    throw error;
-  }
-}
-
 interface StartOnce {
   workflowId: string;
   input: object;

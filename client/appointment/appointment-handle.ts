@@ -21,7 +21,6 @@ import type { CallOptions } from '../call-options.js';
 import type { OneCall } from '../one-call.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import { callKinds, type TemporalCalls } from '../workflow-calls.js';
-import { orIfEnded } from '../workflow-runs.js';
 import { AppointmentEnded, appointmentErrorMap } from './errors.js';
 
 export const appointmentCalls = callKinds(appointmentErrorMap, 'The appointment');
@@ -126,11 +125,7 @@ export class AppointmentHandle {
     ended: (call: OneCall) => Promise<Answer> = refuseEnded,
   ): Promise<Answer> {
     return this.#calls.call(appointmentCalls.command, options, (call) =>
-      orIfEnded(
-        this.#workflow,
-        () => call.update(this.#workflow, update, argument),
-        () => ended(call),
-      ),
+      call.update(this.#workflow, update, argument, () => ended(call)),
     );
   }
 }

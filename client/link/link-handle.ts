@@ -21,7 +21,6 @@ import { toClientError } from '../errors.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import type { OneCall } from '../one-call.js';
 import { callKinds, type TemporalCalls } from '../workflow-calls.js';
-import { orIfEnded } from '../workflow-runs.js';
 import { LinkEnded, LinkInvalid, linkErrorMap } from './errors.js';
 
 export const linkCalls = callKinds(linkErrorMap, 'The link');
@@ -123,13 +122,10 @@ export class LinkHandle {
   /** Ends the link. A connection that the user makes nevertheless stays. Repeating it is a success. Deadline: 30 seconds. @throws LinkEnded */
   async cancel(options: CallOptions = {}): Promise<LinkState> {
     return this.#calls.call(linkCalls.command, options, (call) =>
-      this.command(
-        () => call.update(this.#workflow, cancelUpdate, {}),
-        async () => {
-          const state = await call.state(this.#workflow, stateQuery);
-          return state.outcome === 'cancelled' ? state : refuseEnded();
-        },
-      ),
+      this.update(call, cancelUpdate, {}, async () => {
+        const state = await this.read(call);
+        return state.outcome === 'cancelled' ? state : refuseEnded();
+      }),
     );
   }
 
@@ -184,17 +180,15 @@ export class LinkHandle {
     }
   }
 
-  private async update<Answer, T>(call: OneCall, update: UpdateDefinition<Answer, [T]>, argument: T): Promise<Answer> {
-    return this.command(() => call.update(this.#workflow, update, argument));
-  }
-
-  /** @param whenEnded the answer after the end */
-  private async command<Answer>(
-    send: () => Promise<Answer>,
-    whenEnded: () => Promise<Answer> = refuseEnded,
+  /** @param ended the answer after the end */
+  private async update<Answer, T>(
+    call: OneCall,
+    update: UpdateDefinition<Answer, [T]>,
+    argument: T,
+    ended: () => Promise<Answer> = refuseEnded,
   ): Promise<Answer> {
     try {
-      return await orIfEnded(this.#workflow, send, whenEnded);
+      return await call.update(this.#workflow, update, argument, ended);
     } catch (error) {
       // The callers decide what an ended link means.
       throw toClientError(error, linkErrorMap);

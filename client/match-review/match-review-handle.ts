@@ -17,7 +17,6 @@ import { refuseFaulty } from '../input-faults.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import { stateIn, type OneCall } from '../one-call.js';
 import { callKinds, underWay, type TemporalCalls } from '../workflow-calls.js';
-import { orIfEnded } from '../workflow-runs.js';
 import { MatchReviewEnded, matchReviewErrorMap, MatchReviewInvalid } from './errors.js';
 
 export const matchReviewCalls = callKinds(matchReviewErrorMap, 'The review');
@@ -88,11 +87,7 @@ export class MatchReviewHandle {
     options: CallOptions,
   ): Promise<MatchReviewState> {
     return this.#calls.call(matchReviewCalls.command, options, (call) =>
-      orIfEnded(
-        this.#workflow,
-        () => call.update(this.#workflow, update, argument),
-        () => this.decided(call, requested),
-      ),
+      call.update(this.#workflow, update, argument, () => this.decided(call, requested)),
     );
   }
 

@@ -41,7 +41,6 @@ import { toClientError } from '../errors.js';
 import { requireService, type ServiceAccess } from '../service-calls.js';
 import { stateIn, type OneCall } from '../one-call.js';
 import { callKinds } from '../workflow-calls.js';
-import { orIfEnded } from '../workflow-runs.js';
 import { policyFaults, refuseFaulty, unknownFaults } from '../input-faults.js';
 import { canonicalJson } from '../../protocol/json.js';
 import { checkedPolicyChanges, type OrderPolicy } from '../../protocol/order/policy.js';
@@ -272,14 +271,10 @@ export class OrderHandle {
   private async cancelPlacing(call: OneCall): Promise<CancelledPlacing | undefined> {
     const placing = await this.runningPlacing();
     if (!placing) return this.cancelledBefore(call);
-    return orIfEnded(
-      placing,
-      async () => {
-        const end = await call.update(placing, cancelPlacingUpdate, {});
-        return end.outcome === 'cancelled' ? end : undefined;
-      },
-      () => this.cancelledBefore(call),
+    const end = await call.update<PlacingEnd | undefined, OfActor>(placing, cancelPlacingUpdate, {}, () =>
+      this.cancelledBefore(call),
     );
+    return end?.outcome === 'cancelled' ? end : undefined;
   }
 
   /** A placing that is over may have been cancelled; its order or its failure is read later. */
@@ -349,19 +344,15 @@ export class OrderHandle {
   ): Promise<OrderState> {
     const workflow = await this.workflow(call);
     try {
-      return await orIfEnded(
-        workflow,
-        () => call.update(workflow, update, argument),
-        async () => {
-          const last = await lastState(call, workflow);
-          if (last.forwardsTo !== undefined) {
-            const ofChain = new OrderHandle(this.#access, { rootOrderId: last.forwardsTo });
-            return ofChain.send(call, update, argument, isDone);
-          }
-          if (isDone?.(last)) return stateIn<OrderState>(last);
-          throw new OrderEnded('The order has ended and takes no more commands');
-        },
-      );
+      return await call.update(workflow, update, argument, async () => {
+        const last = await lastState(call, workflow);
+        if (last.forwardsTo !== undefined) {
+          const ofChain = new OrderHandle(this.#access, { rootOrderId: last.forwardsTo });
+          return ofChain.send(call, update, argument, isDone);
+        }
+        if (isDone?.(last)) return stateIn<OrderState>(last);
+        throw new OrderEnded('The order has ended and takes no more commands');
+      });
     } catch (error) {
       const root = forwardedTo(error);
       if (root === undefined) throw error;

@@ -20,7 +20,7 @@ import { requireService, type ServiceAccess } from '../service-calls.js';
 import { watchState, type WatchOptions } from '../watching.js';
 import type { OneCall } from '../one-call.js';
 import { callKinds } from '../workflow-calls.js';
-import { describe, goesOnOrCompleted, orIfEnded } from '../workflow-runs.js';
+import { describe, goesOnOrCompleted } from '../workflow-runs.js';
 import { ReportEnded, reportErrorMap, ReportNotFound, ReportNotRead, ReportSubmissionCancelled } from './errors.js';
 
 export const reportCalls = callKinds(reportErrorMap, 'The report');
@@ -120,26 +120,17 @@ export class ReportHandle {
           this.knownJobId = end.jobId;
         }
         const workflow = await this.workflow(call);
-        return orIfEnded(
-          workflow,
-          () => call.update(workflow, cancelReportUpdate, {}),
-          async () => {
-            const state = await call.state(workflow, stateQuery);
-            if (state.outcome === 'abandoned') return state;
-            throw new ReportEnded('The report has ended; there is nothing to stop');
-          },
-        );
+        return call.update(workflow, cancelReportUpdate, {}, async () => {
+          const state = await call.state(workflow, stateQuery);
+          if (state.outcome === 'abandoned') return state;
+          throw new ReportEnded('The report has ended; there is nothing to stop');
+        });
       },
     );
   }
 
   private async cancelSubmission(call: OneCall): Promise<SubmissionEnd> {
-    const submission = this.submission();
-    return orIfEnded(
-      submission,
-      () => call.update(submission, cancelSubmissionUpdate, {}),
-      () => this.endedSubmission(call),
-    );
+    return call.update(this.submission(), cancelSubmissionUpdate, {}, () => this.endedSubmission(call));
   }
 
   /** The outcome of an ended submission. */

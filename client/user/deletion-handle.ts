@@ -8,7 +8,6 @@ import { EncryptionKeysMissing, toClientError, UnexpectedFailure } from '../erro
 import { watchState, type WatchOptions } from '../watching.js';
 import type { OneCall } from '../one-call.js';
 import { callKinds, underWay, type TemporalCalls } from '../workflow-calls.js';
-import { orIfEnded } from '../workflow-runs.js';
 import { DeletionInterrupted, GraceEnded, NothingToUndo, ReceiptMissing, userErrorMap } from './errors.js';
 
 export const userCalls = callKinds(userErrorMap, 'The deletion');
@@ -53,11 +52,7 @@ export class DeletionHandle {
    */
   async undo(options: CallOptions = {}): Promise<DeletionState> {
     return this.#calls.call(undoing, options, (call) =>
-      orIfEnded(
-        this.#workflow,
-        () => call.update(this.#workflow, undoUpdate, {}),
-        () => this.undone(call),
-      ),
+      call.update(this.#workflow, undoUpdate, {}, () => this.undone(call)),
     );
   }
 
