@@ -9,6 +9,7 @@ import { inventedOrgId } from '../../sandbox/lab-service/webhook-endpoints.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
 import { findBrowser } from '../../tools/browser.js';
+import { type Door, openDoor } from '../rig/door.js';
 import { patientDetails, shippingDetails } from '../rig/cast.js';
 import { findPostgres, startPostgres, type PostgresServer } from '../rig/postgres.js';
 import { projectFolder, startProcess, type StartedProcess } from '../rig/processes.js';
@@ -48,9 +49,12 @@ export function examplePages(): { lab: Stack; pages: ExamplePages } {
   const worker: Record<string, string> = { REPORT_ROOT: reports };
   const store: Record<string, string> = {};
   const addresses: string[] = [];
-  let [url, database, backend, inBrowser]: [string, PostgresServer?, StartedProcess?, BrowserVisitors?] = [''];
+  let [url, door, database, backend, inBrowser]: [string, Door?, PostgresServer?, StartedProcess?, BrowserVisitors?] = [
+    '',
+  ];
   beforeAll(async () => {
-    url = `http://127.0.0.1:${await freePort()}`;
+    door = await openDoor();
+    ({ url } = door);
     if (postgres !== undefined) {
       database = await startPostgres(postgres);
       Object.assign(store, { DATABASE_URL: (await newDatabase(database.url)).databaseUrl, HEALTH_DATA: '' });
@@ -63,13 +67,15 @@ export function examplePages(): { lab: Stack; pages: ExamplePages } {
       const webhookUrl = await lab.startIngress({ ...store, LABOPS_ENCRYPTION_KEYS: encryptionKeys });
       await lab.sandbox.changeSettings({ webhookUrl });
     }
-    backend = await start({ ...lab.workerEnv, PORT: new URL(url).port });
+    const port = await freePort();
+    door?.leadTo(port);
+    backend = await start({ ...lab.workerEnv, PORT: String(port) });
     if (browser !== undefined) inBrowser = await browserVisitors(browser, addresses);
   });
   afterAll(async () => {
     await inBrowser?.close();
     await lab.worker.stop();
-    await database?.stop();
+    await Promise.all([door?.close(), database?.stop()]);
     await rm(reports, { recursive: true });
   });
   const signedIn = async <By extends Visitor>(visitor: By): Promise<Customer<By>> => {

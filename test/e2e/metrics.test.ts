@@ -169,7 +169,7 @@ test('each process is up and ready', async () => {
 
 test('a worker that loses Temporal is not ready and shows how old its numbers are, until Temporal is back', async () => {
   await untilAttentionIsShown();
-  await way.close();
+  way.cut();
   const status = async () => (await probe(lab.worker, '/ready')).status;
   await expect.poll(status, patience).toBe(503);
   expect((await probe(lab.worker, '/health')).status).toBe(200);
@@ -180,7 +180,7 @@ test('a worker that loses Temporal is not ready and shows how old its numbers ar
   const old = await scrape(lab.worker);
   expect([valueOf(old, needy), valueOf(old, age)]).toEqual([1, expect.any(Number)]);
   expect(valueOf(old, age)).toBeGreaterThan(20);
-  await way.open();
+  way.open();
   await expect.poll(status, patience).toBe(200);
 });
 

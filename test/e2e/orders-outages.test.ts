@@ -99,7 +99,7 @@ test('while Temporal is down the ingress answers 503, and the sender’s next at
   // By the documented schedule further attempts come after 5 seconds, 5 minutes, 30 minutes: here in 2 and in 11 seconds.
   // The ingress takes ten seconds to answer; a sender gives up after fifteen, which a busy machine may need.
   await lab.sandbox.changeSettings({ webhookUrl: url, daySeconds: 432, webhookTimeoutMs: 60_000 });
-  await proxy.close();
+  proxy.cut();
   await lab.sandbox.move(orderId, 'transit_customer');
   await lab.sandbox.settleWebhooks();
   const attempts = async () =>
@@ -108,7 +108,7 @@ test('while Temporal is down the ingress answers 503, and the sender’s next at
       ?.attempts.map(({ status, error }) => status ?? error) ?? [];
   expect((await attempts()).slice(0, 1)).toEqual([503]);
   expect((await handle.state()).phase).toBe('awaiting_registration');
-  await proxy.open();
+  proxy.open();
   await expect.poll(async () => (await attempts()).at(-1), { timeout: 2 * patience.timeout, interval: 100 }).toBe(204);
   await expect.poll(async () => (await handle.state()).phase, patience).toBe('in_transit_to_customer');
   const { webhookUrl, daySeconds, webhookTimeoutMs } = before;

@@ -9,6 +9,7 @@ import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
 import { resultsSchema } from '../../service/order/order.js';
 import { registration, shippingDetails } from '../rig/cast.js';
+import { type Door, openDoor } from '../rig/door.js';
 import { schemaFaults } from '../rig/json-schemas.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
 import { encryptionKeys, patience, stack } from './stack.js';
@@ -19,10 +20,11 @@ const environment = join(projectFolder, 'node_modules', '.python-backend');
 const python = join(environment, 'bin', 'python');
 
 const worker: Record<string, string> = {};
-let backend = '';
+let backend: Door;
 beforeAll(async () => {
-  backend = `http://127.0.0.1:${await freePort()}`;
-  worker['NOTIFY_URL'] = `${backend}/notifications`;
+  backend = await openDoor();
+  worker['NOTIFY_URL'] = `${backend.url}/notifications`;
+  return () => backend.close();
 });
 const lab = stack({ encryptionKeys, worker });
 
@@ -53,13 +55,15 @@ beforeAll(async () => {
   const description = join(await mkdtemp(join(tmpdir(), 'description-')), 'deployment.json');
   await writeFile(description, JSON.stringify({ addresses: { sandbox: lab.service.url } }));
   const { SERVICE_BASE_URL: _, ...workerEnv } = lab.workerEnv;
+  const port = await freePort();
+  backend.leadTo(port);
   await startProcess(python, ['backend.py'], {
     cwd: example,
     env: {
       ...workerEnv,
       SERVICE_DESCRIPTION: description,
       SERVICE_ENVIRONMENT: 'sandbox',
-      PORT: new URL(backend).port,
+      PORT: String(port),
       PYTHONDONTWRITEBYTECODE: '1',
     },
     ready: /listening/,
@@ -75,7 +79,7 @@ async function run(command: string, args: string[]): Promise<void> {
 async function call(method: string, path: string, body?: unknown): Promise<{ status: number; answer: unknown }> {
   const sent =
     body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-  const response = await fetch(backend + path, { method, ...sent });
+  const response = await fetch(backend.url + path, { method, ...sent });
   const text = await response.text();
   return { status: response.status, answer: text === '' ? undefined : JSON.parse(text) };
 }

@@ -10,16 +10,18 @@ import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
 import { shippingDetails } from '../rig/cast.js';
 import { patience, stack } from '../e2e/stack.js';
+import { type Door, openDoor } from '../rig/door.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
 
 const keys = { LABOPS_ENCRYPTION_KEYS: `invented:${randomBytes(32).toString('base64')}` };
 /** The README's example connects to the default task queue. */
 const worker: Record<string, string> = { TASK_QUEUE: 'lab-operations', ...keys };
-/** Of the README's example. */
-let port = 0;
+/** To the README's example. */
+let door: Door;
 beforeAll(async () => {
-  port = await freePort();
-  worker['NOTIFY_URL'] = `http://127.0.0.1:${port}/notifications`;
+  door = await openDoor();
+  worker['NOTIFY_URL'] = `${door.url}/notifications`;
+  return () => door.close();
 });
 const lab = stack({ worker });
 
@@ -179,11 +181,11 @@ async function codeOf(page: string): Promise<string> {
   return [...text.matchAll(/```ts\n([\s\S]+?)```/g)].map(([, code]) => code).join('\n');
 }
 
-/** The README's example, with this test's port in place of the usual one. */
+/** The README's example, with a port that it is given in place of the usual one. */
 async function readmeExample(): Promise<string> {
   const example = await codeOf('README.md');
-  const replaced = example.replace('.listen(4000)', `.listen(${port})`);
-  expect(replaced).toContain(`.listen(${port})`);
+  const replaced = example.replace('.listen(4000)', `.listen(Number(process.env['PORT']))`);
+  expect(replaced).not.toBe(example);
   return replaced;
 }
 
@@ -233,12 +235,15 @@ test('the examples of README, docs/backend.md and docs/messages.md compile with 
   const fromCommonJs = ['--module', 'node16', '--moduleDetection', 'force', '--noEmit'];
   await run(process.execPath, [older, ...strict, ...fromCommonJs, 'product.ts'], backend);
 
-  await lab.sandbox.changeSettings({ webhookUrl: `http://127.0.0.1:${port}/` });
+  await lab.sandbox.changeSettings({ webhookUrl: `${door.url}/` });
   const order = ['client-1', await lab.newUser(), labTestIds.kit, JSON.stringify(shippingDetails)];
   const { url, apiKey } = lab.service;
+  const port = await freePort();
+  door.leadTo(port);
   const started = await startProcess(process.execPath, ['built/product.js', ...order, url], {
     cwd: backend,
     env: {
+      PORT: String(port),
       TEMPORAL_ADDRESS: lab.rig.address,
       SERVICE_BASE_URL: url,
       SERVICE_API_KEY: apiKey,

@@ -14,9 +14,10 @@ import { gunzipSync } from 'node:zlib';
 /** A way to Temporal that can be cut. It counts the calls that pass. */
 export interface Proxy {
   address: string;
-  /** Resets every connection; then nothing listens at the address any more. What was held is lost. */
+  /** Resets every connection, and each new one, until it is open again: the port stays taken. What was held is lost. */
+  cut(): void;
+  open(): void;
   close(): Promise<void>;
-  open(): Promise<void>;
   /** Keeps the calls of these gRPC methods, such as `SignalWorkflowExecution`, from their server. */
   hold(...methods: string[]): void;
   /** Lets the held calls of these methods pass, and all that come. */
@@ -37,8 +38,10 @@ export async function startProxy(target: string | (() => string)): Promise<Proxy
   let lastKey: string | undefined;
   let held: HeldCall[] = [];
   let holding: string[] = [];
+  let isCut = false;
   const server = createServer();
   server.on('connection', (socket: Socket) => {
+    if (isCut) return void socket.resetAndDestroy();
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
@@ -62,18 +65,21 @@ export async function startProxy(target: string | (() => string)): Promise<Proxy
       held.push({ method, ...hold(stream, (body) => passOn(stream, headers, there, body)) });
     else passOn(stream, headers, there, stream);
   });
-  const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve));
-  await listen(0);
+  const cut = () => {
+    isCut = true;
+    holding = [];
+    held = [];
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     address: `127.0.0.1:${port}`,
-    open: () => listen(port),
+    cut,
+    open: () => void (isCut = false),
     close: async () => {
-      holding = [];
-      held = [];
-      if (!server.listening) return;
       const closed = new Promise((resolve) => server.close(resolve));
-      for (const socket of sockets) socket.resetAndDestroy();
+      cut();
       await closed;
     },
     hold: (...methods) => {

