@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
-import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { errors, labDataConverter, LabOperations, parseKeyRing } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
@@ -117,64 +117,4 @@ test('input that cannot be decrypted stops nothing: a signal is dropped, a perso
   await expect(order.query('policyPreview', { invented: 'setting' })).rejects.toThrow(Error);
   expect(lab.worker.output()).toMatch(/a signal was dropped: it cannot be read with the keys of this worker/);
   expect(lab.worker.output()).not.toMatch(/Nondeterminism|Failed to process/i);
-});
-
-test('a payload that was moved to another workflow is refused like one that cannot be decrypted', async () => {
-  const [victim, other] = [await lab.place(), await lab.place()];
-  const { workflowService } = lab.rig.client.connection;
-  const to = (workflowId: string) => ({ namespace: lab.rig.namespace, workflowExecution: { workflowId } });
-  const victimId = kitOrderId(victim.orderId);
-  await lab.sandbox.move(other.orderId, 'cancelled');
-  await expect.poll(async () => (await other.handle.state()).phase, patience).toBe('cancelled');
-  const events = (await raw(kitOrderId(other.orderId)).fetchHistory()).events ?? [];
-  const input = events.flatMap(({ workflowExecutionSignaledEventAttributes: signal }) => signal?.input ?? [])[0];
-  expect(input?.payloads).toHaveLength(1);
-
-  const moved = { ...to(victimId), identity: 'mover', input: input ?? {} };
-  await workflowService.signalWorkflowExecution({ ...moved, signalName: 'orderChanged', requestId: randomUUID() });
-  const cancelling = workflowService.updateWorkflowExecution({
-    ...to(victimId),
-    request: { meta: { updateId: randomUUID(), identity: 'mover' }, input: { name: 'cancel', args: input ?? {} } },
-    waitPolicy: { lifecycleStage: 3 },
-  });
-  expect((await cancelling).outcome?.failure).toMatchObject({ encodedAttributes: expect.anything() as object });
-  await expect
-    .poll(async () => (await victim.handle.state()).attention, patience)
-    .toMatchObject([{ reason: 'unreadable_signal' }]);
-  expect(await victim.handle.state()).toMatchObject({ phase: 'awaiting_registration' });
-
-  const workflowId = kitOrderId(randomUUID());
-  const start = events[0]?.workflowExecutionStartedEventAttributes;
-  await workflowService.startWorkflowExecution({
-    ...to(workflowId),
-    ...{ workflowId, workflowType: { name: 'kitOrder' }, taskQueue: { name: lab.rig.taskQueue } },
-    ...{ requestId: randomUUID(), identity: 'mover', input: start?.input ?? {} },
-  });
-  await lab.worker.waitFor(
-    /the start of this workflow cannot be read: it was encrypted for another workflow or namespace/,
-  );
-  await raw(workflowId).terminate();
-});
-
-test('an invented order as the result of an activity counts as a lost answer if it is not encrypted', async () => {
-  const reference = `forged-${randomUUID()}`;
-  const action = { kind: 'delay', delayMs: 10_000, phase: 'before_work' } as const;
-  await lab.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', times: 1, action });
-  const policy = { creationTimeout: '12 seconds', creationSettling: '15s' } as const;
-  const placed = await lab.labs.orders.place(kitFor(await lab.newUser(), reference, policy));
-  const { workflowService } = lab.rig.client.connection;
-  const execution = { workflowId: placeKitOrderId(reference) };
-  const pending = async () =>
-    (await workflowService.describeWorkflowExecution({ namespace: lab.rig.namespace, execution })).pendingActivities;
-  await expect.poll(async () => (await pending())[0]?.activityType?.name, patience).toBe('createKitOrder');
-  const [{ activityId = '' } = {}] = await pending();
-  const made = { snapshot: { orderId: randomUUID(), events: [] }, adopted: false };
-  const result = { payloads: [defaultPayloadConverter.toPayload(made)] };
-  const named = { namespace: lab.rig.namespace, ...execution, activityId, identity: 'forger', result };
-  await workflowService.respondActivityTaskCompletedById(named);
-  await lab.worker.waitFor(/an activity's result was refused: it was not encrypted/);
-  await expect
-    .poll(async () => (await placed.state()).attention, patience)
-    .toMatchObject([{ reason: 'placing_delayed' }]);
-  await placed.cancel();
 });

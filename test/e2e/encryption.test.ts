@@ -9,8 +9,6 @@ import {
   labDataConverter,
   LabOperations,
   parseKeyRing,
-  type WebhookEndpoint,
-  type WebhookHeadersRead,
   type WebhookRegistered,
   type WebhookSecretRotated,
 } from '../../client/index.js';
@@ -18,12 +16,9 @@ import { kitOrderId, webhookEndpointsId, placeKitOrderId } from '../../protocol/
 import { inventedOrgId } from '../../sandbox/lab-service/webhook-endpoints.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { createLabService } from '../../service/lab-service.js';
-import { isSigned, readSignatureHeaders } from '../../service/webhooks/signature.js';
 import { createLog } from '../../workers/log.js';
 import { ensureReconcileSchedule } from '../../workers/worker/reconcile-schedule.js';
-import { startReceiver } from '../integration/sandbox-rig.js';
 import { startBuilt } from '../rig/built.js';
-import { eventually } from '../rig/eventually.js';
 import { kitFor, personal, registration } from '../rig/cast.js';
 import { answer, labops, labopsProcess } from './labops.js';
 import { expectNothingReadable, pathsOf, placesOf } from './raw-history.js';
@@ -237,54 +232,6 @@ test('the repository, with nothing built, replays what is open with encryption k
   expect(replay.stdout).toMatch(
     /^ {2}link-provider\/\S+: .*the start of this workflow cannot be read: add the key "old" to the worker's LABOPS_ENCRYPTION_KEYS/m,
   );
-});
-
-test('an address that is a credential in itself may be registered, and is shown whole', async () => {
-  const secretUrl = `${url}?token=invented`;
-  const register = ['webhooks', 'register', ...ofTeam, '--url', secretUrl, '-o', 'json'];
-  const registered = await answer<WebhookRegistered>(labops(lab, register, { env }));
-  expect(registered).toMatchObject({ created: true, endpoint: { url: secretUrl } });
-});
-
-// proves 235, 236, 238, 239, 304
-test('an endpoint is moved, disabled, enabled and given headers, and gets a secret that its receiver knew before', async () => {
-  const receiver = await startReceiver();
-  const { endpoint } = await lab.labs.webhooks.register(endpointPlace, { url: `${url}/moving` });
-  const of = (command: string) => ['webhooks', command, ...ofTeam, endpoint.id, '-o', 'json'];
-  const change = ['--url', receiver.url, '--event-type', 'labtest.order.created', '--rate-limit', '5', '--disable'];
-  const changed = await answer<WebhookEndpoint>(labops(lab, [...of('update'), ...change], { env }));
-  const expected = { id: endpoint.id, url: receiver.url, eventTypes: ['labtest.order.created'], rateLimit: 5 };
-  expect(changed).toMatchObject({ ...expected, disabled: true });
-  await lab.labs.webhooks.update(endpointPlace, endpoint.id, {
-    description: 'Invented',
-    rateLimit: null,
-    eventTypes: [],
-  });
-  await lab.labs.webhooks.enable(endpointPlace, endpoint.id);
-  const shown = await answer<WebhookEndpoint>(labops(lab, of('show'), { env }));
-  expect(shown).toMatchObject({ description: 'Invented', eventTypes: [], disabled: false });
-  expect(shown).not.toHaveProperty('rateLimit');
-
-  const input = JSON.stringify({ 'X-Invented': 'yes', Authorization: 'invented-credential' });
-  await answer(labops(lab, [...of('set-headers'), '--file', '-'], { env, input }));
-  const headers = await answer<WebhookHeadersRead>(labops(lab, of('read-headers'), { env }));
-  expect(headers).toMatchObject({ headers: { 'X-Invented': 'yes' }, sensitive: ['Authorization'] });
-
-  const old = (await lab.labs.webhooks.register(endpointPlace, { url: receiver.url })).secret ?? '';
-  const fresh = `whsec_${randomBytes(32).toString('base64')}`;
-  const rotate = () => answer(labops(lab, [...of('rotate'), '--secret-file', '-'], { env, input: `${fresh}\n` }));
-  expect(await rotate()).toEqual({ webhookId: endpoint.id });
-  expect(await rotate()).toEqual({ webhookId: endpoint.id });
-  await lab.place();
-  const { headers: sent, raw } = await eventually(
-    () => receiver.received[0] ?? Promise.reject(new Error('nothing came')),
-  );
-  expect(sent).toMatchObject({ 'x-invented': 'yes', authorization: 'invented-credential' });
-  const read = readSignatureHeaders(sent, Date.now());
-  expect([old, fresh].map((secret) => read.ok && isSigned(read.signed, Buffer.from(raw), [secret]))).toEqual([
-    true,
-    true,
-  ]);
 });
 
 test('a worker that has lost a key goes on with everything that needs another, and takes up the rest once its file has the key', async () => {

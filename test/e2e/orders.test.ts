@@ -24,13 +24,6 @@ async function caughtUp(handle: OrderHandle, orderId: string): Promise<OrderStat
   return followed(handle);
 }
 
-/** The last status only when every webhook before it has come: one that comes after the end begins another run. */
-async function moveToEnd(orderId: string, statuses: readonly string[]): Promise<void> {
-  await move(orderId, statuses.slice(0, -1));
-  await lab.sandbox.settleWebhooks();
-  await move(orderId, statuses.slice(-1));
-}
-
 const typesNotifiedOf = (rootOrderId: string) => lab.receiver.about(rootOrderId).map(({ type }) => type);
 
 // proves 8
@@ -65,19 +58,6 @@ test('a kit order is carried from placement to results, and the product is notif
   expect(notified.map(({ type }) => type).filter((type) => type !== 'phase_changed')).toEqual(['result']);
   expect(notified.find(({ type }) => type === 'result')).toMatchObject({ subject: orderId, data: { reference } });
   expect(notified.at(-1)?.data).toMatchObject({ phase: 'completed' });
-});
-
-test('an order that nobody placed through the product is adopted by its first webhook', async () => {
-  const { order } = await lab.sandbox.createOrder();
-  await expect
-    .poll(() => lab.labs.orders.getHandle({ orderId: order.id }).catch(() => undefined), patience)
-    .toBeDefined();
-  const handle = await lab.labs.orders.getHandle({ orderId: order.id });
-  await move(order.id, [...toCustomer, ...toResults]);
-  const result = await handle.result();
-  expect(result).toMatchObject({ outcome: 'completed', rootOrderId: order.id });
-  expect(result).not.toHaveProperty('reference');
-  expect(typesNotifiedOf(order.id)).toContain('result');
 });
 
 test('a redraw whose webhook names no transaction is forwarded to its chain', async () => {
@@ -146,20 +126,4 @@ test('an order whose webhooks are all lost is completed all the same, by reads a
   expect(new Set(deliveries.map(({ state }) => state))).toEqual(new Set(['lost']));
   expect(typesNotifiedOf(orderId)).toContain('result');
   await lab.sandbox.changeSettings({ resultDates: true });
-});
-
-test('a correction of a finished order announces only the correction', async () => {
-  const { handle, orderId, reference } = await lab.place();
-  await moveToEnd(orderId, [...toCustomer, ...toResults]);
-  await handle.result();
-  await lab.untilListedAsEnded(orderId);
-  const before = lab.receiver.about(orderId);
-
-  await lab.sandbox.move(orderId, { status: 'corrected', interpretation: 'abnormal' });
-  await lab.untilListedAsEnded(orderId, 2);
-  const after = lab.receiver.about(orderId).slice(before.length);
-  expect(after).toMatchObject([
-    { type: 'correction', subject: orderId, data: { reference, interpretation: 'abnormal' } },
-  ]);
-  expect(await handle.result()).toMatchObject({ outcome: 'completed', interpretation: 'abnormal', reference });
 });

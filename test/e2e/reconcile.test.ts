@@ -4,7 +4,7 @@ import type { EarlierFailure } from '../../client/index.js';
 import { createLabService } from '../../service/lab-service.js';
 import type { Order } from '../../service/order/orders.js';
 import { kitOrderId } from '../../protocol/ids.js';
-import { reconcileScheduleId, type ReconcileProgress, type ReconcileResult } from '../../protocol/reconcile.js';
+import { reconcileScheduleId, type ReconcileResult } from '../../protocol/reconcile.js';
 import { watchReconciliation } from '../../workers/monitoring/last-reconciliation.js';
 import { encryptionKeys, patience, stack } from './stack.js';
 
@@ -118,21 +118,6 @@ describe('a range of time', () => {
     expect(failures).toEqual([{ at: expect.any(Date) as Date, error }]);
     await lab.labs.orders.reconcile(range, { onEarlierFailure });
     expect(failures).toHaveLength(1);
-  });
-
-  test('a range of time with more orders than fit a page is read to its end', async () => {
-    const from = await hoursAgo(40);
-    const orders = [];
-    for (let n = 0; n < 53; n += 1) orders.push(await dashboardOrder());
-    const range = { from: from.toISOString(), to: new Date(from.getTime() + hour).toISOString() };
-    const reported: ReconcileProgress[] = [];
-    const result = await lab.labs.orders.reconcile(range, { onProgress: (progress) => reported.push(progress) });
-    expect(result).toMatchObject({ listed: 53, notified: 53 });
-    // Reported at moments of the client's choice, of which one at least lies between two pages.
-    expect(reported.some(({ listed, pagesToGo = 0 }) => listed > 0 && listed < 53 && pagesToGo > 0)).toBe(true);
-    for (const orderId of [orders[0], orders[50], orders[52]]) {
-      expect((await (await lab.labs.orders.getHandle({ orderId: orderId ?? '' })).state()).orderId).toBe(orderId);
-    }
   });
 });
 

@@ -104,16 +104,6 @@ describe('a report', () => {
     expect(lab.ingress.output()).not.toMatch(personal);
   });
 
-  test.each([
-    ['from a URL', '/report.pdf'],
-    ['from a URL that redirects', '/moved'],
-  ])('is read %s, byte for byte', async (_where, at) => {
-    const handle = await submit({ file: { url: `${host.url}${at}` } });
-    const { files } = await lab.sandbox.job(await handle.jobId());
-    expect(files).toMatchObject([{ size: 2_000_000, contentType: 'application/pdf' }]);
-    await finish(handle);
-  });
-
   test('is read from a store that requires a header, which is in no history', async () => {
     const handle = await submit({ file: { url: `${host.url}/private`, headersFrom: 'store' } });
     await handle.jobId();
@@ -121,23 +111,6 @@ describe('a report', () => {
     const workflow = lab.rig.client.workflow.getHandle(submitReportId(handle.reference ?? ''));
     expect(JSON.stringify(await workflow.fetchHistory())).not.toContain('invented-token');
     await finish(handle);
-  });
-});
-
-describe('a URL is refused', () => {
-  test.each([
-    ['with a name that resolves to this machine', () => `http://localhost:${host.port}/report.pdf`, 'private_address'],
-    ['of a store without the header that it wants', () => `${host.url}/private`, 'access_denied'],
-  ])('%s', async (_what, url, reason) => {
-    const before = host.asked.length;
-    const userId = await lab.newUser();
-    const handle = await submit({ userId, file: { url: url() } });
-    const refusal: unknown = await handle.jobId().catch((error: unknown) => error);
-    expect(refusal).toBeInstanceOf(errors.ReportFileRefused);
-    expect((refusal as errors.ReportFileRefused).message).toContain(`(${reason})`);
-    expect(await jobsOf(userId)).toEqual([]);
-    const reached = host.asked.slice(before).map((request) => request.path);
-    expect(reached).not.toContain('/report.pdf');
   });
 });
 
@@ -150,34 +123,6 @@ describe('a lost answer', () => {
     expect(await jobsOf(userId)).toEqual([jobId]);
     expect(await submissionOf(handle)).toEqual({ version: 1, jobId, adopted: true, lostUploads: [] });
     expect(await finish(handle)).toMatchObject({ outcome: 'completed', reference: handle.reference });
-  });
-
-  test('a lost answer whose job appears too late leaves that one superseded, and the product learns by which', async () => {
-    await lab.sandbox.addWebhookFault({ status: 'started', times: 1, action: { kind: 'hold' } });
-    await lab.sandbox.addFault(lose);
-    const userId = await lab.newUser();
-    const handle = await submit({ userId });
-    const second = await handle.jobId();
-    expect(await submissionOf(handle)).toMatchObject({ adopted: false, lostUploads: [{}] });
-    const [first = ''] = await jobsOf(userId);
-    expect(first).not.toBe(second);
-    await expect.poll(() => lab.sandbox.releaseWebhooks(), patience).toBe(1);
-    const late = lab.rig.client.workflow.getHandle(parsingJobId(first));
-    await expect
-      .poll(
-        () =>
-          late.describe().then(
-            () => true,
-            () => false,
-          ),
-        patience,
-      )
-      .toBe(true);
-    expect(await late.result()).toMatchObject({ outcome: 'superseded', supersededBy: second });
-    expect(lab.receiver.about(first)).toMatchObject([
-      { type: 'ended', data: { outcome: 'superseded', superseded_by: second } },
-    ]);
-    expect(await finish(handle)).toMatchObject({ outcome: 'completed', jobId: second });
   });
 });
 
@@ -208,26 +153,6 @@ test('a submission that is terminated in mid-upload and repeated is refused for 
   expect(await jobsOf(given.userId)).toEqual([jobId]);
   expect(await submissionOf(again)).toMatchObject({ adopted: true, lostUploads: [] });
   await finish(again);
-});
-
-test('a review that comes after the result announces only the review', async () => {
-  const handle = await submit();
-  await finish(handle);
-  const jobId = await handle.jobId();
-  const runs = async () => {
-    const ended: string[] = [];
-    const query = `WorkflowId = '${parsingJobId(jobId)}' AND ExecutionStatus = 'Completed'`;
-    for await (const { runId } of lab.rig.client.workflow.list({ query })) ended.push(runId);
-    return ended.length;
-  };
-  await expect.poll(runs, patience).toBe(1);
-  const before = lab.receiver.about(jobId).length;
-  await lab.sandbox.moveJob(jobId, { status: 'completed', results: 'sample', is_reviewed: true });
-  await expect.poll(runs, patience).toBe(2);
-  expect(lab.receiver.about(jobId).slice(before)).toMatchObject([
-    { type: 'completed', id: `${jobId}/completed.reviewed/completed`, data: { is_reviewed: true } },
-  ]);
-  expect(await handle.result()).toMatchObject({ reference: handle.reference, isReviewed: true });
 });
 
 describe('ten uploads of 10 MB at once', () => {

@@ -63,14 +63,6 @@ test('an undo on day 6 restores user and data, and names the connections that ar
   expect(await leavingUser.readUser()).toBe('present');
 });
 
-test('a user that the service does not know is reported as such', async () => {
-  const leavingUser = new LeavingUser(stage, { user_id: '00000000-0000-4000-8000-000000000000', client_user_id: '' });
-  await expect(leavingUser.requestDeletion()).rejects.toBeInstanceOf(errors.UserUnknown);
-  const handle = await stage.product.users.getDeletionHandle({ userId: leavingUser.userId });
-  expect(await handle.result()).toMatchObject({ outcome: 'unknown_user' });
-  expect(leavingUser.notified).toEqual([]);
-});
-
 describe('a user is restored', () => {
   test('at the service if no deletion runs here, by either id, and safely twice', async () => {
     const { userId, clientUserId } = await LeavingUser.arrive(stage);
@@ -154,13 +146,6 @@ describe('a user is restored', () => {
 });
 
 describe('a deletion that is requested again', () => {
-  test('a deletion that is requested again twice at the same time is one deletion', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    const [one, other] = await Promise.all([leavingUser.requestDeletion(), leavingUser.requestDeletion()]);
-    expect(one.requested).toEqual(other.requested);
-    expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(1);
-  });
-
   test('a deletion that is requested again after an undo starts again, with a grace of its own', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const first = await leavingUser.requestDeletion();
@@ -208,25 +193,6 @@ describe('a deployment that keeps no health data', () => {
     const events = await eventsOf(stage, workflowId);
     return events.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? []);
   }
-
-  test('a notice of a workout stream is counted and starts nothing', async () => {
-    const userId = await stage.newUser();
-    const workoutId = randomUUID();
-    await stage.sandbox.sendHealthData(userId, { kind: 'workout_stream', workout_id: workoutId });
-    await stage.sandbox.settleWebhooks();
-    expect(await stage.sandbox.deliveries()).toMatchObject([{ state: 'delivered' }]);
-    await expect(stage.temporal.workflow.getHandle(workoutStreamId(workoutId)).describe()).rejects.toMatchObject({
-      name: 'WorkflowNotFoundError',
-    });
-  });
-
-  test('commands on rejected events say that there are none', async () => {
-    await expect(stage.product.rejectedEvents.count()).rejects.toBeInstanceOf(errors.StoreNotConfigured);
-    await expect(stage.product.rejectedEvents.replay({})).rejects.toBeInstanceOf(errors.StoreNotConfigured);
-    await expect(stage.product.rejectedEvents.discard('1', { reason: 'why' })).rejects.toBeInstanceOf(
-      errors.StoreNotConfigured,
-    );
-  });
 
   test('a stream that an ingress with a store requests waits a week for a worker with one, then fails and says why', async () => {
     const [userId, workoutId] = [randomUUID(), randomUUID()];

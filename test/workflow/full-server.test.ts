@@ -42,9 +42,6 @@ const kitWork = (rootOrderId: string, more: object = {}) => ({
 
 /** A deletion that ends soon, so the next story has the stage for itself. */
 const soon = { ...resolvePolicy('deletion'), grace: 1_000 };
-/** On a busy machine so short a grace is over when the request is answered. */
-const accepted = expect.stringMatching(/^(grace|confirming)$/) as string;
-
 describe('running work', () => {
   test('prevents the deletion by default: it is named, and the service is asked nothing', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
@@ -60,29 +57,29 @@ describe('running work', () => {
     await kit.expectState({ phase: 'awaiting_registration' });
   });
 
-  test('is cancelled if the policy says so, and then the user is deleted', async () => {
+  test('of every kind is cancelled by its own command if the policy says so, also before it has an order or a job, and then the user is deleted', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
+    const { userId } = leavingUser;
     const kit = await placeFor(leavingUser);
+    const link = await UserLink.start(stage, { userId });
+    const report = await submit(stage, { userId });
+    const action = { kind: 'answer', status: 503 } as const;
+    for (const path of ['/v3/order/testkit', uploadPath])
+      await stage.sandbox.addFault({ method: 'POST', path, action });
+    const policy = { creationTimeout: '5s', creationSettling: '8s' } as const;
+    await stage.product.orders.place(await stage.input({ userId, policy }));
+    await stage.product.reports.submit(await submission(stage, { userId }));
+    await listed(leavingUser, 'kitOrder', 'linkProvider', 'parsingJob', 'placeKitOrder', 'submitReport');
     const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
-    const work = [kitWork(kit.rootOrderId, { fate: 'cancelled' })];
-    expect(handle.requested).toMatchObject({ phase: accepted, work });
-    expect(await kit.result()).toMatchObject({ outcome: 'cancelled' });
-    expect(await handle.result()).toMatchObject({ outcome: 'deleted', work });
-  });
-
-  test('running work that is a placement is cancelled before it has an order', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    const down = { kind: 'answer', status: 503 } as const;
-    await stage.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', action: down });
-    const input = await stage.input({
-      userId: leavingUser.userId,
-      policy: { creationTimeout: '5s', creationSettling: '8s' },
-    });
-    await stage.product.orders.place(input);
-    await listed(leavingUser, 'placeKitOrder');
-    const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
-    const workflowId = placeKitOrderId(input.reference);
-    expect(handle.requested?.work).toEqual([{ workflowId, name: 'placeKitOrder', fate: 'cancelled' }]);
+    const ends = [kit.result(), link.handle.result(), report.handle.result()];
+    const [{ outcome, work }, ...ended] = await Promise.all([handle.result(), ...ends]);
+    expect(ended).toMatchObject([{ outcome: 'cancelled' }, { outcome: 'cancelled' }, { outcome: 'abandoned' }]);
+    const fates = work.map(({ name, fate, reason }) => `${name} ${fate} ${reason ?? ''}`.trim());
+    expect(fates.toSorted()).toEqual([
+      ...['kitOrder cancelled', 'linkProvider cancelled', 'parsingJob cancelled NoLongerFollowed'],
+      ...['placeKitOrder cancelled', 'submitReport cancelled'],
+    ]);
+    expect(outcome).toBe('deleted');
   });
 
   test('running work that is a placement by another backend is found even if that set no search attributes', async () => {
@@ -100,21 +97,6 @@ describe('running work', () => {
     expect(refused).toBeInstanceOf(errors.UserHasRunningWork);
     expect((refused as errors.UserHasRunningWork).workflows).toEqual([{ workflowId, name: 'placeKitOrder' }]);
     expect(await leavingUser.readUser()).toBe('present');
-  });
-
-  test('running work that is a submission whose file is never taken is cancelled, and does not hold up the deletion', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    const refuse = { kind: 'refuse' } as const;
-    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, action: refuse });
-    const given = await submission(stage, { userId: leavingUser.userId });
-    await stage.product.reports.submit(given);
-    await listed(leavingUser, 'submitReport');
-    const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
-    const work = [{ workflowId: submitReportId(given.reference), name: 'submitReport', fate: 'cancelled' }];
-    expect(handle.requested).toMatchObject({ phase: accepted, work });
-    const query = `WorkflowId = '${submitReportId(given.reference)}' AND ExecutionStatus = 'Running'`;
-    await eventually(async () => expect((await stage.temporal.workflow.count(query)).count).toBe(0));
-    expect(await handle.result()).toMatchObject({ outcome: 'deleted', work });
   });
 
   test('is found whichever case the user id had when it was started', async () => {
@@ -136,30 +118,6 @@ describe('running work', () => {
     for await (const { rootOrderId } of stage.product.orders.list({ userId: shouted })) found.push(rootOrderId);
     expect(found).toEqual([kit.rootOrderId]);
     await stage.temporal.workflow.getHandle(submitReportId(upload.reference)).terminate();
-  });
-});
-
-describe('links and reports', () => {
-  test('are cancelled by their own command, even during an upload; a report may come back', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    const link = await UserLink.start(stage, { userId: leavingUser.userId });
-    const report = await submit(stage, { userId: leavingUser.userId });
-    const down = { kind: 'answer', status: 503 } as const;
-    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, action: down });
-    const upload = await submission(stage, { userId: leavingUser.userId });
-    await stage.product.reports.submit(upload);
-    await listed(leavingUser, 'linkProvider', 'parsingJob', 'submitReport');
-    const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
-    const fates = Object.fromEntries(
-      (handle.requested?.work ?? []).map(({ name, fate, reason }) => [name, `${fate} ${reason ?? ''}`.trim()]),
-    );
-    expect(fates).toEqual({
-      linkProvider: 'cancelled',
-      parsingJob: 'cancelled NoLongerFollowed',
-      submitReport: 'cancelled',
-    });
-    expect(await link.handle.result()).toMatchObject({ outcome: 'cancelled' });
-    expect(await report.handle.result()).toMatchObject({ outcome: 'abandoned' });
   });
 });
 

@@ -3,7 +3,6 @@ import type { LinkPolicy } from '../../protocol/link/policy.js';
 import { LinkEnded, LinkNotFound } from '../../client/link/errors.js';
 import { ServiceDown } from '../../client/errors.js';
 import { UserLink, completeMfaPath, tokenPath } from './user-link.js';
-import { connectionReportedSignal } from '../../protocol/link/messages.js';
 import { eventsOf, textOf } from './recorded.js';
 import { eventually } from '../rig/eventually.js';
 import { linkProviderId } from '../../protocol/ids.js';
@@ -16,8 +15,6 @@ const provider = 'invented_watch';
 const fails = { kind: 'answer', status: 503, body: { detail: 'down for maintenance' } } as const;
 
 const workflowOf = (link: UserLink) => stage.temporal.workflow.getHandle(link.workflowId);
-const userPath = (link: UserLink) => `/v2/user/${link.handle.userId}`;
-
 /** The user has logged in, and a code is awaited. */
 async function asked(policy: LinkPolicy = {}): Promise<UserLink> {
   const link = await UserLink.start(stage, { policy });
@@ -167,30 +164,6 @@ describe('a webhook about the connection', () => {
         { type: 'link.ended', data: { provider: 'any', outcome: 'connected', chosen_provider: 'invented_ring' } },
       ]),
     );
-  });
-
-  test('a webhook for another provider, for another user, or about a connection that broke changes nothing', async () => {
-    const link = await UserLink.start(stage);
-    const { userId } = link.handle;
-    await stage.sandbox.sendConnectionWebhook(userId, { provider: 'invented_ring' });
-    await stage.sandbox.sendConnectionWebhook(await stage.newUser(), { provider });
-    await stage.sandbox.sendConnectionWebhook(userId, { provider, event_type: 'provider.connection.error' });
-    await stage.sandbox.settleWebhooks();
-    await link.handle.url();
-    expect(await link.happened()).toEqual(['link made']);
-    // The read before the token.
-    expect(await stage.countRequests('GET', userPath(link))).toBe(1);
-  });
-
-  test('many times at once leads to a few reads, and one end', async () => {
-    const link = await UserLink.start(stage);
-    await link.handle.url();
-    await Promise.all(Array.from({ length: 20 }, () => workflowOf(link).signal(connectionReportedSignal)));
-    await link.enterPassword('ok');
-    await link.expectState({ outcome: 'connected' });
-    expect(await stage.countRequests('GET', userPath(link))).toBeLessThan(20);
-    expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
-    await link.expectNotifications('ended connected');
   });
 });
 
