@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { atOnce } from '../../../workflows/entity/loop-timer.js';
-import { learnFromWebhook, type Appointment } from '../../../workflows/appointment/appointment.js';
+import { type Appointment } from '../../../workflows/appointment/appointment.js';
 import { deadlinesOf, waitingUntil } from '../../../workflows/appointment/deadlines.js';
 import { day, hour, snapshot, start, requestedCase } from './appointments.js';
 
@@ -13,16 +13,13 @@ function inBrief(appointment: Appointment): string {
   return due.join(', ');
 }
 
-const pending = snapshot(['pending']);
 const booked = snapshot(['pending', 'confirmed']);
 const { startAt: _startAt, endAt: _endAt, ...timeless } = booked;
 const bookedFor = (span: number) => snapshot(['confirmed'], { startAt: new Date(start + span).toISOString() });
 const walkIn = { type: 'patient_service_center' };
-const fallen = { appointmentId: 'appointment-1', reason: 'cancelled' } as const;
 const questionOf = (reason: 'visit_overdue' | 'notifications_undelivered') => ({
   attention: [{ reason, since: new Date(start).toISOString(), time: 1 }],
 });
-const inAMinute = start + 60_000;
 const choice = '24h choice_reminder, 72h choice_reminder 2, 336h choice';
 const reminders = '96h visit_reminder, 118h visit_reminder 2';
 const visit = `${reminders}, 145h visit`;
@@ -31,47 +28,18 @@ const reserved = requestedCase({ ...timeless, status: 'reserved' });
 
 describe('what falls due', () => {
   test.each<[string, Appointment, string]>([
-    ['is a choice, with two reminders', requestedCase(), choice],
     ['has no reminder without a receiver', requestedCase(undefined, { notifies: false }), '336h choice'],
     ['has no reminder if nobody here requested it', requestedCase(undefined, { requested: false }), '336h choice'],
     ['has no reminder of a visit without a receiver', requestedCase(booked, { notifies: false }), '145h visit'],
-    ['is the confirmation, which is read', requestedCase(pending), '1h read, 48h confirmation'],
-    ['is a read at doubling intervals', requestedCase(pending, { silentReads: 2 }), '4h read, 48h confirmation'],
-    ['is a read twice a day at least', requestedCase(pending, { silentReads: 40 }), '12h read, 48h confirmation'],
     ['is the visit of a slot that is reserved', requestedCase(snapshot(['reserved'])), `1h read, ${visit}`],
-    ['is the visit, with its reminders', requestedCase(booked), visit],
     ['is only a reminder that lies ahead', requestedCase(bookedFor(3 * hour)), '1h visit_reminder 2, 145h visit'],
     ['has no reminder that is due at the booking', requestedCase(bookedFor(day)), '22h visit_reminder 2, 145h visit'],
     ['is a read while a walk-in is open, whose results take longer', openWalkIn, `1h read, ${reminders}, 289h visit`],
-    ['has no read of a walk-in that is over', requestedCase(snapshot(['cancelled'], walkIn)), choice],
-    ['is the visit without a time, as a confirmation', requestedCase(timeless), '48h visit'],
     ['is the confirmation of a reserved slot without a time', reserved, '1h read, 48h confirmation'],
-    ['is nothing after its end', requestedCase(undefined, { ending: 'expired' }), ''],
-    ['is nothing after the draw', requestedCase(snapshot(['pending', 'completed'])), ''],
-    ['is a read of a booking', requestedCase(undefined, { doubtUntil: inAMinute }), `0.017h read, ${choice}`],
-    ['is a read at once if it fell away', requestedCase(undefined, { fallen }), `at once read, ${choice}`],
-    ['is none once the order was asked why', requestedCase(undefined, { fallen: { ...fallen, asked: true } }), choice],
-    ['is one more read of its order', requestedCase(undefined, { askAgainAt: inAMinute }), `0.017h read, ${choice}`],
     ['is a read if it was not shown', requestedCase(booked, { missing: 1 }), `1h read, ${visit}`],
-    ['is a read while a visit is overdue', requestedCase(booked, questionOf('visit_overdue')), `1h read, ${visit}`],
     ['is none for another question', requestedCase(booked, questionOf('notifications_undelivered')), visit],
   ])('%s', (_what, appointment, due) => {
     expect(inBrief(appointment)).toBe(due);
-  });
-
-  test.each<[string, Partial<Appointment>]>([
-    ['of an unanswered booking', { doubtUntil: inAMinute }],
-    ['of why it fell away', { fallen }],
-    ['of its order', { askAgainAt: inAMinute }],
-  ])('is a read %s at the usual intervals while the service is silent', (_what, changes) => {
-    expect(inBrief(requestedCase(undefined, { ...changes, unanswered: true }))).toMatch(/^1h read, /);
-  });
-
-  test('is a read at once if what was received cannot be ordered, but not while the service is silent', () => {
-    const appointment = requestedCase(booked);
-    learnFromWebhook(appointment, snapshot([], { status: 'cancelled' }), start);
-    expect(inBrief(appointment)).toBe(`at once read, ${visit}`);
-    expect(inBrief({ ...appointment, unanswered: true })).toBe(`1h read, ${visit}`);
   });
 
   test.each([

@@ -106,27 +106,10 @@ test('a code that is requested once more is awaited again, with the new hint, an
   for (const none of ['errorType', 'consequence']) expect(link).not.toHaveProperty(none);
 });
 
-test('wrong codes are counted over all logins of the link', () => {
-  const link = asked({ maxCodeAttempts: 2 });
-  receiveAll(link, error('incorrect_mfa_code'), error('token_expired'));
-  giveToken(link, { ...held, expiresAt: start + hour }, start + 10 * minute);
-  receiveAll(link, { state: 'pending_provider_mfa' }, error('incorrect_mfa_code'));
-  expect(link.outcome).toBe('failed');
-});
-
 test('wrong codes that the password step reports are awaited too', () => {
   const link = handedOut();
   receiveAll(link, error('incorrect_mfa_code'));
   expect(link).toMatchObject({ phase: 'awaiting_code', mfa: {} });
-});
-
-test('failed logins of an unknown type are counted, bring no token that may be spoilt, and end the link at the limit', () => {
-  const link = handedOut({ maxPasswordAttempts: 2 });
-  receiveAll(link, error('error_of_next_year'));
-  expect(link).toMatchObject({ failedLogins: 1, consequence: 'start_over', errorType: 'error_of_next_year' });
-  expect(link).not.toHaveProperty('token');
-  receiveAll(link, error());
-  expect(link).toMatchObject({ outcome: 'failed', errorType: 'unrecognised' });
 });
 
 const ofTheToken = ['invalid_token', 'token_expired', 'token_not_validated', 'token_consumed', 'token_of_next_year'];
@@ -255,15 +238,6 @@ test('a wait that is over does not end while the service cannot be read, except 
 describe('an error that ends the link', () => {
   const atTheEnd = start + 5 * minute;
 
-  test.each([
-    ['user_cancelled', 'cancelled'],
-    ['unsupported_region', 'failed'],
-  ])('ends it at once if nothing suggests a connection: %s', (errorType, outcome) => {
-    const link = asked();
-    receiveResult(link, error(errorType), atTheEnd);
-    expect(link).toMatchObject({ outcome, errorType });
-  });
-
   const inDoubt = asked();
   doubt(inDoubt, start + 4 * minute);
   const reported = asked();
@@ -283,16 +257,6 @@ describe('an error that ends the link', () => {
   });
 });
 
-test('what the service shows changes nothing if nothing is awaited, unless it is the connection', () => {
-  const link = asked();
-  const before = structuredClone(link);
-  for (const found of ['none', 'older'] as const) looked(link, found, hour);
-  recordNoAnswer(link, link.claim, start + hour);
-  expect(link).toEqual(before);
-  looked(link, 'new', hour, { createdAt: newConnection });
-  expect(link.outcome).toBe('connected');
-});
-
 test('a link for which the user chooses the provider notes questions for a code, and waits for none', () => {
   const link = openedForAny();
   const question = { state: 'pending_provider_mfa', providerMfa: { method: 'sms' } };
@@ -310,8 +274,8 @@ test('an end keeps no secret, is notified once, and names why', () => {
   expect(link).toMatchObject({ outcome: 'expired', phase: 'expired', waitedFor: 'code' });
   expect(JSON.stringify(link)).not.toContain('invented-token');
   expect(link.outbox).toMatchObject([{ type: 'link.ended', data: { outcome: 'expired', waitedFor: 'code' } }]);
-  // A mishap on the way is not why the user did not come back.
-  for (const gone of ['errorType', 'consequence']) expect(link).not.toHaveProperty(gone);
+  // A mishap on the way is not why the user did not come back, and what was asked for, such as the end of a telephone number, is not kept.
+  for (const gone of ['errorType', 'consequence', 'mfa']) expect(link).not.toHaveProperty(gone);
 });
 
 test('an end names the provider that the user chose, and the error that it ends with', () => {

@@ -32,32 +32,12 @@ function cancelled(): Link {
 /** Shown by the service two minutes after the start. */
 const connected = () => looked(claimed(), 'new', 3 * minute, { createdAt: at(2 * minute) });
 
-test('the state shows where the link stands, until when it waits, and how often the user may still try', () => {
-  const made = { at: at(0), what: 'link made' };
-  expect(stateOf(asked())).toEqual({
-    ...{ userId: 'user-1', provider: 'invented_watch', phase: 'awaiting_code', startedAt: at(0) },
-    ...{ until: at(minute + hour), mfa: { method: 'sms', hint: '***23' } },
-    ...{ codeAttemptsLeft: 3, passwordAttemptsLeft: 5, attention: [] },
-    timeline: [made, { at: at(minute), what: 'code asked by sms' }],
-  });
-});
-
 test('the state never has the token or its page in it, nor have an answer, a result or a case file', () => {
   for (const link of [opened(), handedOut(), asked(), claimed(), answered(error('x'))]) {
     const shown = JSON.stringify([stateOf(link), codeAnswerOf(link), resultOf(link)]);
     expect(shown + fileOf(link)).not.toMatch(/invented-token|https:/);
   }
   expect(fileOf(asked()), 'nor the hint').not.toMatch(/23/);
-});
-
-test('the result names what went wrong, or what the user did not do', () => {
-  const failed = answered(error('unsupported_region'));
-  expect(resultOf(failed)).toMatchObject({ outcome: 'failed', errorType: 'unsupported_region' });
-  expect(resultOf(expired())).toMatchObject({ outcome: 'expired', waitedFor: 'code' });
-  // What was asked for, such as the end of a telephone number, is not kept.
-  const link = cancelled();
-  expect(resultOf(link)).toEqual(stateOf(link));
-  expect(resultOf(link)).not.toHaveProperty('mfa');
 });
 
 test('the case file says in words where the link is, what it waits for until when, what is wrong, and what happened', () => {

@@ -130,15 +130,6 @@ test('a read that may be older than the end that an earlier run announced is rea
   expect(currentPhase(late)).toBe('awaiting_decision');
 });
 
-test('a result that turns out to be critical is announced once more', () => {
-  const review = readCase();
-  announceNews(review, start);
-  recordRead(review, item({ interpretation: 'critical', resultStatus: 'final' }), 0, start + hour);
-  announceNews(review, start + hour);
-  announceNews(review, start + hour);
-  expect(review.outbox.map(({ data }) => data['interpretation'])).toEqual([undefined, 'critical']);
-});
-
 test('a status that is absent or unknown waits for a person if anything may be decided', () => {
   for (const status of [undefined, 'second_opinion']) {
     expect(openPhaseOf(status, ['reject'])).toBe('awaiting_decision');

@@ -2,15 +2,8 @@ import ms from 'ms';
 import { expect, test } from 'vitest';
 import { raise } from '../../../workflows/report/announcements.js';
 import { learnFromRead, learnFromWebhook } from '../../../workflows/report/job.js';
-import { deadlineOf, giveUpAt, nextMoment } from '../../../workflows/report/deadlines.js';
+import { deadlineOf, giveUpAt } from '../../../workflows/report/deadlines.js';
 import { began, handedOver, snapshot } from './jobs.js';
-import { recordNoAnswer } from '../../../workflows/entity/polling.js';
-
-test('the deadline of parsing counts from the beginning, whatever is received meanwhile', () => {
-  const job = handedOver();
-  learnFromWebhook(job, snapshot('processing'), began + ms('30m'));
-  expect(deadlineOf(job)).toEqual({ reason: 'parsing_overdue', at: began + ms('1h') });
-});
 
 test('the deadline of a review stands through an unknown status', () => {
   const job = handedOver();
@@ -38,17 +31,4 @@ test('the deadline, once missed, is the beginning of giving up', () => {
   expect(giveUpAt(job)).toBe(began + ms('1h') + ms('14d'));
   learnFromWebhook(job, snapshot('processing'), began + ms('3d'));
   expect(giveUpAt(job)).toBe(began + ms('3d') + ms('14d'));
-});
-
-test('giving up waits for the next read, and for a day at most, if the service did not answer at its moment', () => {
-  const job = handedOver();
-  raise(job, 'parsing_overdue', began);
-  const givingUp = giveUpAt(job);
-  job.lookedAt = givingUp - ms('1h');
-  job.silentReads = 30;
-  expect(nextMoment(job)).toEqual({ at: givingUp, name: 'give_up' });
-  recordNoAnswer(job, givingUp);
-  expect(nextMoment(job)).toEqual({ at: givingUp + ms('6h'), name: 'read the job' });
-  recordNoAnswer(job, givingUp + ms('20h'));
-  expect(nextMoment(job)).toEqual({ at: givingUp + ms('24h'), name: 'give_up' });
 });

@@ -3,15 +3,8 @@ import { failureOf } from '../../../protocol/report/messages.js';
 import { phaseOf } from '../../../protocol/report/lifecycle.js';
 import { parsingFailureReasons } from '../../../service/report/reports.js';
 import { announceClaim, announceEnd, announceNews, raise } from '../../../workflows/report/announcements.js';
-import {
-  learnFromRead,
-  learnFromWebhook,
-  openJob,
-  outcomeOf,
-  reopen,
-  type Job,
-} from '../../../workflows/report/job.js';
-import { caseFileOf, resultOf, stateOf } from '../../../workflows/report/view.js';
+import { learnFromRead, learnFromWebhook, openJob, reopen, type Job } from '../../../workflows/report/job.js';
+import { caseFileOf, resultOf } from '../../../workflows/report/view.js';
 import { began, counts, handedOver, snapshot, jobId, userId } from './jobs.js';
 
 function notified(job: Job): string[] {
@@ -124,15 +117,6 @@ test('every known reason of failure has a sentence of its own, and none of them 
   expect(failureOf('constructor').sentence).toBe(general.sentence);
 });
 
-test('a job goes back if a read says so, and the timeline shows it', () => {
-  const job = handedOver();
-  learnFromWebhook(job, snapshot('completed'), began);
-  expect(outcomeOf(job)).toBe('completed');
-  learnFromRead(job, snapshot('started'), job.reported, began + 1_000);
-  expect(outcomeOf(job)).toBeUndefined();
-  expect(stateOf(job).timeline.map(({ status }) => status)).toEqual(['completed', 'started']);
-});
-
 test('the case file shows phase, reference, what is awaited, counts and attention, and nothing that breaks it', () => {
   const job = handedOver();
   learnFromWebhook(job, snapshot('pending_review', { counts }), began);
@@ -178,16 +162,6 @@ describe('what was reported of a job', () => {
       learnFromWebhook(job, each, began);
     const seen = job.timeline.map(({ status, isReviewed = false }) => `${status} ${isReviewed}`);
     expect(seen).toEqual(['started false', 'processing false', 'pending_review false', 'completed true']);
-  });
-
-  test('names its user, the first one', () => {
-    const job = openJob({ jobId }, began);
-    learnFromWebhook(job, snapshot('started', { userId: 'user-1' }), began);
-    learnFromWebhook(job, snapshot('processing', { userId: 'user-2' }), began);
-    expect(job.userId).toBe('user-1');
-    const nobodys = openJob({ jobId }, began);
-    learnFromWebhook(nobodys, snapshot('started'), began);
-    expect(nobodys).not.toHaveProperty('userId');
   });
 });
 

@@ -62,18 +62,6 @@ test('a review, its delay and its result are announced, and answer the questions
   expect(job.announced.at(-1)?.data).toEqual({ ...about, isReviewed: true, ...counts });
 });
 
-test('a delay that is over when the review ends without a result needs nobody either', async () => {
-  const job = await life(snapshot('pending_review'));
-  await report(job, 'pending_review');
-  await job.until(100);
-  await job.given({ readParsingJob: snapshot('processing') }, 102.5);
-  expect(job.events.slice(2, 5).map((event) => event.replace(/^[\d.]+h /, ''))).toEqual([
-    'report.attention_raised review_overdue',
-    'report.attention_cleared review_overdue',
-    'report.phase_changed parsing',
-  ]);
-});
-
 test('a job without an id is refused', async () => {
   for (const input of [undefined, { jobId: 1 }]) {
     expect((await new Life({ ...opening, workflowId: 'parsing-job/1' }, {}).start(input)).events).toEqual([

@@ -43,16 +43,6 @@ const earlier = (more: Partial<ParsingJobResult> = {}): ParsingJobResult => ({
 });
 
 describe('a job that was handed over', () => {
-  test('with the answer to its upload has no history to ask about', async () => {
-    expect((await opened(reading()).start(handedOver())).calls).toEqual([]);
-  });
-
-  test('and was found elsewhere may have one', async () => {
-    const job = await opened(reading({ snapshot: snapshot('processing') })).start(handedOver({ adopted: true }));
-    expect(job.calls).toEqual(['0h identifyJob']);
-    expect(await stateOf(job)).toMatchObject({ reference, status: 'processing' });
-  });
-
   test('is not asked about again in the next run', async () => {
     const job = await opened(reading()).start(handedOver({ adopted: true }));
     job.run.suggestNewRun();
@@ -86,15 +76,6 @@ describe('a job that nobody has handed over yet', () => {
   test.each(['started', 'completed'])('is asked about one answer after another (%s)', async (status) => {
     const job = await (await opened(silent).start(reported(status))).until(0.1);
     expect(job.run.calls.filter(({ call }) => call.name === 'identifyJob')).toHaveLength(1);
-  });
-
-  test('and that nothing was reported of waits ten seconds for that first', async () => {
-    const job = await (await opened(reading()).start()).until(0.01);
-    expect(asksOf(job)).toEqual([20]);
-    const early = await opened(reading()).start();
-    await early.until(4 / 3600);
-    await early.signal('jobChanged', started);
-    expect(asksOf(await early.until(0.01))).toEqual([14]);
   });
 
   test('is asked about again as long as an upload may claim it, then a person is asked', async () => {
@@ -260,13 +241,6 @@ describe('a job with an earlier run', () => {
     expect(unclaimed.events).toEqual([]);
     expect(await stateOf(unclaimed)).not.toHaveProperty('reference');
     expect(asksOf(unclaimed)).toEqual([10]);
-  });
-
-  test('keeps the user that was reported now', async () => {
-    const another = '99999999-2222-4333-8444-555566667777';
-    const previous = earlier({ announced, userId: another });
-    const job = await (await opened(reading({ previous })).start(reported('started', { userId }))).until(0.01);
-    expect(await stateOf(job)).toMatchObject({ userId });
   });
 
   test('that somebody stopped following stays so, without another announcement, unless the service has ended it', async () => {

@@ -55,24 +55,7 @@ test('webhooks that bring the counts come after those that say more of anything 
   expect(knownOf(receivedAll([more, counted]))?.counts).toEqual(counts);
 });
 
-test('webhooks that leave fields out take nothing away', () => {
-  const whole = snapshot('pending_review', { needsHumanReview: true, isReviewed: false });
-  expect(knownOf(receivedAll([whole, snapshot('pending_review')]))).toEqual(whole);
-  expect(knownOf(receivedAll([snapshot('pending_review'), whole]))).toEqual(whole);
-});
-
-test('webhooks that say nothing new change nothing', () => {
-  const reported = receivedAll([snapshot('started')]);
-  expect(foldWebhook(reported, snapshot('started'))).toBe(reported);
-  expect(foldWebhook(reported, snapshot('upload_pending'))).toBe(reported);
-});
-
 describe('a read', () => {
-  test('counts over whatever was received before, even if it goes back', () => {
-    const reported = foldRead(receivedAll([snapshot('completed')]), snapshot('started'));
-    expect(knownOf(reported)?.status).toBe('started');
-  });
-
   test('that lacks the review that a webhook reported is older: the review is not lost', () => {
     const reviewed = { ...snapshot('completed'), isReviewed: true };
     const reported = foldRead(foldWebhook({}, reviewed), { ...snapshot('completed'), isReviewed: false });
