@@ -182,7 +182,8 @@ async function main(): Promise<void> {
   const config = readIngressConfig();
   const log = createLog(config, 'ingress');
   // It warns of every call that it repeats; each webhook has a line of its own.
-  installRuntime(config, log.child({}, { level: 'error' }));
+  const level = log.isLevelEnabled('error') ? 'error' : config.logLevel;
+  installRuntime({ logLevel: level }, log.child({}, { level }));
   const requested = shutdownRequested();
   const monitoring = await startMonitoring(config.monitoring, log, { task_queue: config.taskQueue });
   const tracing = await startTracing(config, 'ingress', log);

@@ -79,7 +79,7 @@ const retryMs = 5_000;
 
 /**
  * A connection for a process that starts without Temporal: opened in the background, however long that takes. Calls wait for an attempt
- * that is under way; between two attempts they fail as if Temporal were away.
+ * that is under way; between two attempts they fail for the reason of the last one.
  */
 export class BackgroundConnection implements ConnectionLike {
   readonly plugins = [];
@@ -103,13 +103,15 @@ export class BackgroundConnection implements ConnectionLike {
       if (this.isClosed) await opened.close();
     } catch (error) {
       this.fault = error as Error;
-      const again = (): void => void (this.attempt = this.open());
-      if (!this.isClosed) setTimeout(again, retryMs).unref();
+      const again = (): void => {
+        if (!this.isClosed) this.attempt = this.open();
+      };
+      setTimeout(again, retryMs).unref();
     }
   }
 
   private get usable(): NativeConnection {
-    if (this.opened) return this.opened;
+    if (this.opened && !this.isClosed) return this.opened;
     const { message, cause } = this.fault;
     const isRefused = cause instanceof Error && /valid authentication|have permission/.test(cause.message);
     const answer = isRefused ? code.unauthenticated : code.unavailable;

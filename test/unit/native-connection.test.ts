@@ -67,6 +67,11 @@ test.each([
   expect(await answerThrough(connectionWith(env))).toBe(answer);
 });
 
+test('a NODE_EXTRA_CA_CERTS that cannot be read ends no start: Node warns of it', () => {
+  const env = { WEBHOOK_SECRETS: secret, TEMPORAL_TLS: 'true', NODE_EXTRA_CA_CERTS: tmpdir() };
+  expect(() => readIngressConfig(env)).not.toThrow();
+});
+
 test.each<[string, GrpcStatus, string]>([
   [
     'its run has had too many signals',

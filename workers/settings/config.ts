@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { rootCertificates } from 'node:tls';
+import { readFileSync } from 'node:fs';
+import * as tls from 'node:tls';
 import { keyRingFile, defaultEncryption } from '../../client/config.js';
 import { withoutBlanks } from '../../client/temporal.config.js';
 import type { KeyRing } from '../../client/encryption/key-ring.js';
@@ -211,13 +211,23 @@ function ingressConfig(config: Read<typeof ingress>, env: Env) {
 
 /** With the certificates that Node trusts, unless the settings name others: the native client would read the system's. */
 function trustingNode(temporal: TemporalConfig, { NODE_EXTRA_CA_CERTS: file = '' }: Env): TemporalConfig {
-  const { tls = false } = temporal.connection;
-  const { serverRootCACertificate: named, ...given } = tls === true ? {} : tls || {};
-  if (tls === false || named !== undefined) return temporal;
-  // As Node, which warns of a file that it cannot read, and ignores it.
-  const extra = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  const trusted = Buffer.from([...rootCertificates, extra].join('\n'));
+  const { tls: way = false } = temporal.connection;
+  const { serverRootCACertificate: named, ...given } = way === true ? {} : way || {};
+  if (way === false || named !== undefined) return temporal;
+  // Node 22.15 and later say what they trust, which options of Node change.
+  const { getCACertificates } = tls as { getCACertificates?: (of: 'default') => string[] };
+  const roots = getCACertificates?.('default') ?? tls.rootCertificates;
+  const trusted = Buffer.from([...roots, readable(file)].join('\n'));
   return { ...temporal, connection: { ...temporal.connection, tls: { ...given, serverRootCACertificate: trusted } } };
+}
+
+/** Node itself warns of a file that it cannot read, and goes on without it. */
+function readable(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 function namesOf({ name, formerNames }: Config<typeof ingress>['installation']): Installation {

@@ -8,7 +8,7 @@ export interface TemporalConfig {
   address: string;
   /** Default `default`. */
   namespace: string;
-  /** Passed unchanged to both kinds of connection of the SDK. */
+  /** For both kinds of connection of the SDK. */
   connection: { address: string; tls?: TemporalTls; apiKey?: string; metadata?: Record<string, string> };
   /** The file that the API key is from. The processes that connect read it again, so the key can be replaced. */
   apiKeyFile?: string;
