@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultPayloadConverter } from '@temporalio/common';
@@ -46,6 +46,7 @@ async function deployment() {
   const run = async (databaseUrl: string, args: string[], more: Record<string, string | undefined>) => {
     for (const [name, value] of Object.entries({ ...env, DATABASE_URL: databaseUrl, ...more })) vi.stubEnv(name, value);
     const terminal = new RecordedTerminal();
+    terminal.readFile = (path) => readFile(path);
     const code = await labops(['audit', ...args], terminal, neverConnects, workerCommands);
     return [code, terminal.stdout + terminal.stderr] as const;
   };
@@ -121,7 +122,7 @@ describe.skipIf(postgresUrl === undefined)('`labops audit`, on PostgreSQL', () =
     const [header, , signature] = heads.split('.');
     const other = Buffer.from(JSON.stringify({ kind: 'labops audit heads', chains: {} })).toString('base64url');
     expect(await verify(`${header}.${other}.${signature}`)).toEqual([1, expect.stringMatching(/is not signed with/)]);
-    expect(await asAuditor(['verify', '--heads', '/nowhere'])).toEqual([2, expect.stringMatching(/\(ENOENT\)\.\n$/)]);
+    expect(await asAuditor(['verify', '--heads', '/nowhere'])).toEqual([2, expect.stringMatching(/\(ENOENT\)\n$/)]);
   });
 
   test('shows what the codec server has decoded: for whom, how much, with which keys, and of which workflow', async () => {
