@@ -85,7 +85,7 @@ export class BackgroundConnection implements ConnectionLike {
   readonly plugins = [];
   private readonly config: TemporalConfig;
   private opened: NativeConnection | undefined;
-  private fault = new Error('not connected yet');
+  private fault = new Error('not connected');
   private attempt: Promise<void>;
   private isClosed = false;
 

@@ -164,7 +164,7 @@ function expectedResults(order: Order, { resultDates }: Settings): Json {
     arrival === undefined || resultDates === false ? null : calendarDate(arrival.createdAt + days * dayMs);
   return {
     expected_result_by_date: due(order.labTest.commonTatDays),
-    worst_case_result_by_date: due(resultDates === true ? order.labTest.worstCaseTatDays : Number(resultDates)),
+    worst_case_result_by_date: due(typeof resultDates === 'number' ? resultDates : order.labTest.worstCaseTatDays),
   };
 }
 

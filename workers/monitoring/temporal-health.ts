@@ -10,7 +10,7 @@ export const readyTimeoutMs = 2_000;
 interface TemporalHealth {
   /** True if Temporal and the namespace can be used; asked once for all callers within a few seconds. */
   ready(): Promise<boolean>;
-  /** Waits until no question is under way. Await it before you close a connection of gRPC for JavaScript. */
+  /** Waits until no question is under way. */
   settled(): Promise<void>;
 }
 

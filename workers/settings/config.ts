@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import * as tls from 'node:tls';
+import { rootCertificates } from 'node:tls';
 import { keyRingFile, defaultEncryption } from '../../client/config.js';
 import { withoutBlanks } from '../../client/temporal.config.js';
 import type { KeyRing } from '../../client/encryption/key-ring.js';
@@ -209,15 +209,12 @@ function ingressConfig(config: Read<typeof ingress>, env: Env) {
   return { ...config, temporal, shutdownGraceSeconds, installation: namesOf(config.installation) };
 }
 
-/** With the certificates that Node trusts, unless the settings name others: the native client would read the system's. */
+/** With the store that is built into Node, and NODE_EXTRA_CA_CERTS, unless the settings name another: the native client would read the system's. */
 function trustingNode(temporal: TemporalConfig, { NODE_EXTRA_CA_CERTS: file = '' }: Env): TemporalConfig {
-  const { tls: way = false } = temporal.connection;
-  const { serverRootCACertificate: named, ...given } = way === true ? {} : way || {};
-  if (way === false || named !== undefined) return temporal;
-  // Node 22.15 and later say what they trust, which options of Node change.
-  const { getCACertificates } = tls as { getCACertificates?: (of: 'default') => string[] };
-  const roots = getCACertificates?.('default') ?? tls.rootCertificates;
-  const trusted = Buffer.from([...roots, readable(file)].join('\n'));
+  const { tls = false } = temporal.connection;
+  const { serverRootCACertificate: named, ...given } = tls === true ? {} : tls || {};
+  if (tls === false || named !== undefined) return temporal;
+  const trusted = Buffer.from([...rootCertificates, readable(file)].join('\n'));
   return { ...temporal, connection: { ...temporal.connection, tls: { ...given, serverRootCACertificate: trusted } } };
 }
 
