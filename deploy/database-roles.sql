@@ -1,5 +1,5 @@
 -- The roles of the worker, the ingress, the readers of health data, the codec server and auditors: psql -f deploy/database-roles.sql, as a user who may create roles.
--- They own nothing and may create nothing. `labops migrate` gives them their rights on the tables (store/roles.ts), at each release.
+-- They own nothing and may create nothing. `labops migrate` gives them their rights on the tables (store/tables.ts), at each release.
 -- They have no passwords: give each its own (\password lab_worker). Roles belong to the whole server: one server for each installation.
 do $$
 declare

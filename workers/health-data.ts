@@ -4,7 +4,7 @@ import {
   type HealthDataSink,
   type RejectedEventSink,
   type DeliveredMessages,
-} from '../client/webhooks/destinations.js';
+} from '../client/webhooks/sinks.js';
 import { type HealthDataRead, readHealthData } from '../service/webhooks/health-data.js';
 import { DatabaseNotUtf8, StoreFailed } from '../store/database.js';
 import type { KeyRing } from '../client/encryption/key-ring.js';

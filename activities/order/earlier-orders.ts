@@ -63,7 +63,7 @@ export async function placedBefore(
   const { service, echoesPassthrough } = dependencies;
   for await (const order of ordersOf(service, criteria, attempt, echoesPassthrough)) {
     attempt.call();
-    if (isFollowUp(order) || !isOfItsUser(order, criteria)) continue;
+    if (isRedraw(order) || !isOfItsUser(order, criteria)) continue;
     if (isSameCreation(unsigned(order.passthrough, service.installation), criteria.passthrough)) return order;
     if (couldBe(order, criteria)) candidates.set(order.id, order);
   }
@@ -310,8 +310,8 @@ export async function claimedAmong(
   return { unclaimed };
 }
 
-/** A redraw may carry a copy of the passthrough of the order that it follows. */
-export function isFollowUp({ origin }: Order): boolean {
+/** It may carry a copy of the passthrough of the order that it follows. */
+export function isRedraw({ origin }: Pick<Order, 'origin'>): boolean {
   return origin === 'redraw' || origin === 'recreation';
 }
 

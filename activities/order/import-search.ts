@@ -13,7 +13,7 @@ import {
   folded,
   isCancelled,
   isSince,
-  isFollowUp,
+  isRedraw,
   isOfUser,
   isSameText,
   ordersOf,
@@ -44,7 +44,7 @@ export async function importedBefore(
   const candidates = new Map<string, Order>();
   for await (const order of ordersOf(service, { ...criteria, userId }, attempt, true)) {
     attempt.call();
-    if (isFollowUp(order) || !isOfUser(order.user_id, userId)) continue;
+    if (isRedraw(order) || !isOfUser(order.user_id, userId)) continue;
     if (couldBe(order, criteria)) candidates.set(order.id, order);
     if (folded(order.sample_id) !== folded(sampleId)) continue;
     const claim = await claimOn(temporal, kitOrderId(order.id));

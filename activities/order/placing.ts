@@ -36,6 +36,7 @@ import { requireNoReset, startAttempt, type Attempt } from '../attempt.js';
 import {
   earlierRunsOf,
   isEndedOutside,
+  isRedraw,
   orderOfReference,
   placedBefore,
   requireOfTest,
@@ -340,7 +341,6 @@ async function redrawOf(
   // The list is in the order of creation, which counts if a time cannot be read.
   const isLater = (member: Member, index: number) =>
     Number.isNaN(timeOf(member) - failedAt) ? index > own : timeOf(member) > failedAt;
-  const isRedraw = ({ origin }: Member) => origin === 'redraw' || origin === 'recreation';
   const redraw =
     listed.find(({ id, parent_id: parent }) => parent === failed.id && id !== failed.id) ??
     listed.find((member, index) => index !== own && isRedraw(member) && isLater(member, index));

@@ -56,7 +56,7 @@ export class RegisteredAnotherOrder extends refused('RegisteredAnotherOrder', 'H
  */
 export class AmbiguousOrder extends refused(
   'AmbiguousOrder',
-  'Look at the named orders at the lab service. If one of them is the order, it exists and is followed already; if none is, place the order with another reference.',
+  'Look at the named orders at the lab service. If one of them is the order, it exists and is followed already; if none is, place a new order with another reference.',
 ) {}
 
 /** The placing was cancelled before there was an order. */

@@ -157,7 +157,7 @@ export class OrderHandle {
    * `abandon` stops following it: a chain that has the results of another kit is completed, and one with another kit under way goes on with
    * that. Sending the same decision again succeeds and changes nothing. Deadline: 30 seconds.
    * @throws AlreadyResolved when something else was decided, NothingToResolve, NotReplaceable, OrderMovedOn,
-   * ReplacementLimitReached, OrderRefused, OrderInvalid without an order id, OrderEnded, ServiceDown
+   * ReplacementLimitReached, OrderRefused, AmbiguousOrder, OrderInvalid without an order id, OrderEnded, ServiceDown
    */
   async resolveProblem(
     { orderId, decision, insteadOf }: Omit<ResolveProblemCommand, 'by'>,
@@ -173,7 +173,7 @@ export class OrderHandle {
    * asked for, an order is replaced once: asking again answers with the state. The order is named, because by the next attempt another one
    * may be the current order. Deadline: 30 seconds.
    * @throws NotReplaceable, OrderMovedOn when the kit turns out to be somewhere else, ReplacementLimitReached,
-   * OrderRefused, OrderInvalid without an order id, OrderEnded, ServiceDown
+   * OrderRefused, AmbiguousOrder, OrderInvalid without an order id, OrderEnded, ServiceDown
    */
   async replaceKit({ orderId }: Omit<ReplaceKitCommand, 'by'>, options: CallOptions = {}): Promise<OrderState> {
     return this.command(replaceKitUpdate, { orderId }, options, (state) => isReplaced(state, orderId));

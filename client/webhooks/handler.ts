@@ -6,7 +6,7 @@ import { withKeysRequired } from '../encryption/key-requirement.js';
 import { withPayloadLimit } from '../payload-limit.js';
 import { AbandonedCalls } from '../call-options.js';
 import { type AnswerName, answers } from './answers.js';
-import type { DeliveredMessages, Destinations, HealthDataSink, RejectedEventSink } from './destinations.js';
+import type { DeliveredMessages, Destinations, HealthDataSink, RejectedEventSink } from './sinks.js';
 import { createEndpoint, type RequestObserver, type SignedEndpoint, type WebhookLogger } from './endpoint.js';
 import { route } from './route.js';
 import { type Bounds, checkedBounds, defaultWebhookBytes, requireAboveZero } from './verify.js';

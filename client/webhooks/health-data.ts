@@ -12,7 +12,7 @@ import { connectionErrorNotification, connectionReportedSignal } from '../../pro
 import { anyProvider } from '../../protocol/link/provider-source.js';
 import { streamNoticedSignal, workoutStreamStart } from '../../protocol/workout-stream.js';
 import { answers, type Outcome } from './answers.js';
-import { type Destinations, giveToSink } from './destinations.js';
+import { type Destinations, giveToSink } from './sinks.js';
 import { send, sendWithStart, unlessDelivered } from './signal.js';
 import type { Message } from './verify.js';
 

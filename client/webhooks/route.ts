@@ -23,7 +23,7 @@ import {
 import { rootOf } from '../../protocol/order/root-order.js';
 import { jobChangedSignal } from '../../protocol/report/messages.js';
 import type { Outcome } from './answers.js';
-import { type Destinations, isRejected, rejectBody, storeRejected } from './destinations.js';
+import { type Destinations, isRejected, rejectBody, storeRejected } from './sinks.js';
 import { deliverConnection, deliverHealthData } from './health-data.js';
 import { signal } from './signal.js';
 import type { Message, UnparsedMessage } from './verify.js';

@@ -7,7 +7,7 @@ import { CallTooLarge, EncryptionKeysMissing } from '../errors.js';
 import { code, type GrpcError, maySucceedLater, wordsOf } from '../temporal-errors.js';
 import { DeadlinePassed, within } from '../call-options.js';
 import type { Outcome } from './answers.js';
-import type { Destinations } from './destinations.js';
+import type { Destinations } from './sinks.js';
 import type { Message } from './verify.js';
 
 /**

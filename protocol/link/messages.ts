@@ -143,7 +143,7 @@ export interface LinkState {
   waitedFor?: 'password' | 'code' | 'link';
 }
 
-/** The consequence of an error of the service: `consequences.ts` has the table. */
+/** The consequence of an error of the service: `workflows/link/link.ts` has the table. */
 export type Consequence =
   /** The same token and login: another code. */
   | 'ask_code_again'

@@ -144,7 +144,7 @@ export interface ChainLink {
   flaggedCritical?: true;
   /** The sample id that it is registered with. */
   sampleId?: string;
-  /** The order that this one follows, and the one that follows it. */
+  /** The order that this one follows, as a replacement or a redraw (`origin` says which), and the one that follows it. */
   replaces?: string;
   replacedBy?: string;
 }
@@ -196,7 +196,7 @@ export type OrderOutcome =
   /** This run passed everything on to the workflow of another root order. */
   | 'forwarded';
 
-/** One replacement of one order. It is claimed before the first await, so no order is replaced twice. */
+/** One replacement of one order. It is reserved before anything is sent, so no order is replaced twice. */
 export interface Replacement {
   replaces: string;
   /** The replaced order's last event at that time: one that moves on later has come back. */

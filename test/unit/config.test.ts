@@ -231,7 +231,7 @@ describe('the worker', () => {
     });
   });
 
-  // service/http/keys.test.ts has every rule.
+  // test/unit/service/http/keys.test.ts has every rule.
   test('refuses a key in the place of the other kind, and prefixes that are the same', () => {
     const faultsWith = (env: Env) => faultsOf(() => worker({ ...prefixes, ...env }));
     const team = { SERVICE_MANAGEMENT_KEY: 'begins as a team key does' };

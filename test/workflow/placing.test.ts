@@ -6,7 +6,7 @@ import { eventually } from '../rig/eventually.js';
 import { Kit } from './kit.js';
 import { setStage } from './story.js';
 
-/* What each attempt does is shown by test/unit/activities/placing.test.ts, what the workflow makes of it by its lives. */
+/* What each attempt does is shown by test/unit/activities/order/placing.test.ts, what the workflow makes of it by its lives. */
 
 const stage = setStage();
 const createPath = '/v3/order/testkit';

@@ -194,17 +194,19 @@ export function registeredAs(chain: Chain, orderId: string): string | undefined 
 }
 
 /**
- * The order that is expected to bring the results, or is to be replaced: the last in play that nobody gave up, else the last that has
- * no replacement and that nobody gave up, else the last in play, else the last of all. An order that was replaced is in play again once
- * it moves.
+ * The order that is expected to bring the results, or is to be replaced. The last of the first of these groups that has any:
+ * 1. in play, and nobody gave it up; an order that was replaced is in play again once it moves,
+ * 2. not replaced, and nobody gave it up,
+ * 3. in play,
+ * 4. all.
  */
 export function currentOrder(chain: Chain): ChainOrder {
   const orders = ordersOf(chain);
-  const followed = orders.filter((order) => !isGivenUp(chain, order));
+  const notGivenUp = orders.filter((order) => !isGivenUp(chain, order));
   const inPlay = (order: ChainOrder) => isInPlay(chain, order);
   const current =
-    followed.findLast(inPlay) ??
-    followed.findLast(({ orderId }) => !isReplaced(chain, orderId)) ??
+    notGivenUp.findLast(inPlay) ??
+    notGivenUp.findLast(({ orderId }) => !isReplaced(chain, orderId)) ??
     orders.findLast(inPlay) ??
     orders.at(-1);
   if (!current) throw new TypeError('A chain has no current order before its first snapshot');
@@ -241,7 +243,7 @@ export function lastEventId({ standing }: ChainOrder): number {
   return standing.last?.id ?? -1;
 }
 
-export function standingAt(order: ChainOrder): DecidedOn {
+export function decidedOnOf(order: ChainOrder): DecidedOn {
   return omitNullish({ eventId: lastEventId(order), status: order.latest.status });
 }
 
@@ -258,9 +260,28 @@ export function requireOpen(chain: Chain): void {
   if (outcome !== undefined) throw refuse('OrderEnded', `The order has ended: ${outcome}`, { reason: outcome });
 }
 
-/** The order ended without results, or waits for a redraw. */
+/** It ended without results: a redraw or a replacement follows, or the chain fails. */
 export function needsSuccessor({ standing }: ChainOrder): boolean {
   return standing.final && standing.phase !== 'completed' && standing.phase !== 'cancelled';
+}
+
+export function isKit({ latest }: ChainOrder): boolean {
+  return (latest.method ?? 'testkit') === 'testkit';
+}
+
+/** A visit has no kit, and nothing is shipped for an import: its sample exists. */
+export function shipsKit(order: ChainOrder): boolean {
+  return isKit(order) && !order.standing.imported;
+}
+
+/** Imported, and not moved since. */
+export function isAwaitedImport({ standing }: ChainOrder): boolean {
+  return standing.imported && standing.phase === 'preparing';
+}
+
+/** A visit took the sample. A date for the results says so, too. */
+export function isTaken({ standing, latest }: ChainOrder): boolean {
+  return standing.drawnAt !== undefined || latest.resultsBy !== undefined;
 }
 
 /**

@@ -1,5 +1,15 @@
 import type { Moment } from '../entity/loop-timer.js';
-import { currentOrder, lastEventId, needsSuccessor, outcomeOf, type Chain, type ChainOrder } from './chain.js';
+import {
+  currentOrder,
+  isAwaitedImport,
+  isKit,
+  isTaken,
+  lastEventId,
+  needsSuccessor,
+  outcomeOf,
+  type Chain,
+  type ChainOrder,
+} from './chain.js';
 import { timeAfter, type BusinessDays } from '../../protocol/business-days.js';
 import { farthestDate } from '../../protocol/time.js';
 import { iso, hour, spread } from '../entity/spans.js';
@@ -14,7 +24,7 @@ import type { AttentionReason } from '../../protocol/order/state.js';
 export interface Deadline {
   /**
    * `<base key>`, then `.<n>` for the n-th time that counts because more time was given, from 2; then `.<date>`, `.limit` or `.begun` if
-   * the service names a date, and `.<n>` of a reminder.
+   * the service names a date, and `.<n>` of a reminder: `<order id>/results_overdue.2.2026-01-05`.
    */
   key: string;
   /** `<order id>/<name>`, or `<order id>/<event id>.<name>` for what can happen to an order more than once, `<order id>/late.<name>`: extensions are kept by it. */
@@ -208,16 +218,6 @@ function endOfDate(date = ''): number {
   return Date.parse(`${date}T00:00:00Z`) + 36 * hour;
 }
 
-/** A visit took the sample. A date for the results says so, too. */
-export function isTaken({ standing, latest }: ChainOrder): boolean {
-  return standing.drawnAt !== undefined || latest.resultsBy !== undefined;
-}
-
-/** Imported, and not moved since. */
-export function isAwaitedImport({ standing }: ChainOrder): boolean {
-  return standing.imported && standing.phase === 'preparing';
-}
-
 /** It counts from the placing wherever the order is since, so no event is in its key: time that was given stays given. */
 function collectionDeadline(chain: Chain, order: ChainOrder): Deadline {
   return deadlineFromBegin(chain, order, 'collection_overdue', chain.policy.registrationDeadline);
@@ -282,15 +282,6 @@ export function isUnasked(chain: Chain, { name, key, baseKey }: Deadline): boole
   return (
     !chain.attention.some((asked) => asked.key === key) && !chain.extensions.some((given) => given.baseKey === baseKey)
   );
-}
-
-export function isKit({ latest }: ChainOrder): boolean {
-  return (latest.method ?? 'testkit') === 'testkit';
-}
-
-/** A visit has no kit, and nothing is shipped for an import: its sample exists. */
-export function shipsKit(order: ChainOrder): boolean {
-  return isKit(order) && !order.standing.imported;
 }
 
 function reminders(

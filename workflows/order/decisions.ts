@@ -14,6 +14,7 @@ import {
   needsSuccessor,
   outcomeOf,
   replacementOf,
+  shipsKit,
   unreadOrder,
   type Chain,
   type ChainOrder,
@@ -27,7 +28,6 @@ import {
   isPending,
   isReminder,
   isUnasked,
-  shipsKit,
   type Deadline,
 } from './deadlines.js';
 import { endPostponement, isAbsent, isPostponed, postponeRefused, readOrder } from './reading.js';
@@ -117,6 +117,7 @@ async function handleDue(run: KitOrderRun): Promise<void> {
 
 async function handlePassed(run: KitOrderRun, { key, name, orderId }: Deadline): Promise<void> {
   const { chain } = run;
+  // The time to decide is over.
   if (!isOverdueName(name)) {
     chain.handledDeadlines.push(key);
     chain.ending = 'failed';
@@ -124,7 +125,7 @@ async function handlePassed(run: KitOrderRun, { key, name, orderId }: Deadline):
   }
   chain.recheckAt = nextRecheck(chain, timeOf(chain));
   if (name !== 'problem_persists') raise(chain, { key, reason: name, orderId }, timeOf(chain));
-  else if (!(await askOrReplace(run, key))) return;
+  else if (!(await carryOutRemedy(run, key))) return;
   chain.handledDeadlines.push(key);
 }
 
@@ -161,7 +162,7 @@ async function recheck(run: KitOrderRun): Promise<void> {
   if (!isRecheckDue(run.chain)) return;
   delete run.chain.recheckAt;
   const failed = failedReplacement(run.chain);
-  if (failed) await askOrReplace(run, failed.key);
+  if (failed) await carryOutRemedy(run, failed.key);
 }
 
 /** The service may show now what it did not show before. */
@@ -200,7 +201,7 @@ function stands(chain: Chain, { key, at }: Deadline): boolean {
 /** Does what the policy says about a kit that failed: it may replace a lost one. */
 async function applyRemedy(run: KitOrderRun): Promise<void> {
   const question = questionToAsk(run.chain);
-  if (question) await askOrReplace(run, question.key);
+  if (question) await carryOutRemedy(run, question.key);
 }
 
 /** The question of what becomes of a kit that failed, once no redraw is expected any more, until it is asked or answered. */
@@ -239,7 +240,7 @@ function allowed(chain: Chain, order: ChainOrder, remedy: Remedy): Remedy {
  * @param key identifies the question, so it is asked once
  * @returns false when the order has moved on since it was read: then it is decided on again
  */
-async function askOrReplace(run: KitOrderRun, key: string): Promise<boolean> {
+async function carryOutRemedy(run: KitOrderRun, key: string): Promise<boolean> {
   const { chain } = run;
   const order = currentOrder(chain);
   const { orderId } = order;

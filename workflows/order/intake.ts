@@ -77,8 +77,8 @@ function raiseAlarms(run: KitOrderRun): void {
 }
 
 /**
- * A report without its order comes from the order's own workflow, which forwards it because it believes that the order belongs to this
- * chain. The first time it is passed back: that workflow may know better by now. If it comes again, nobody else will raise the alarm, and one too many is the lesser error.
+ * A report without its order was forwarded by the order's own workflow. It is passed back once: that workflow may know by now whose
+ * order it is. If it comes again, no other workflow will raise the alarm, so this one does.
  */
 function hasComeBack({ passedOn }: Chain, { order, ...report }: CriticalResultReported): boolean {
   return order === undefined && passedOn?.includes(canonicalJson(report)) === true;

@@ -13,17 +13,19 @@ import type { OrderRecord, Orders } from './snapshots.js';
 /*
  * A redraw: the service itself follows a failed order up with another one, of the same transaction or with the failed order as its
  * parent. The wait for it is the deadline `redraw` (`deadlines.ts`), which `endRedrawWaits` ends; then `remedyFor` has a person asked,
- * a kit ordered or the order fail (both `decisions.ts`). Of a redraw that comes after that and the replacement, the later becomes the current order,
- * and the other is a late arrival.
+ * a kit ordered or the order fail (both `decisions.ts`). If a redraw is there when a replacement is to be placed, nothing is ordered
+ * (`replacing.ts`). If it comes after the replacement, both are followed and nothing is cancelled: the one that was created later is the
+ * current order, the other a late arrival, and a person is asked.
  */
 
-export function isRedrawOf(follower: Pick<OrderRecord, 'latest'>, order: OrderRecord): boolean {
-  return follower.latest.parentId === order.orderId || isOfTransactionOf(follower, order);
+/** @param later was created after the order */
+export function isRedrawOf(later: Pick<OrderRecord, 'latest'>, order: OrderRecord): boolean {
+  return later.latest.parentId === order.orderId || isOfTransactionOf(later, order);
 }
 
 function isRedrawn(orders: Orders, order: OrderRecord): boolean {
-  const followers = orders.slice(orders.findIndex(({ orderId }) => orderId === order.orderId) + 1);
-  return followers.some((follower) => isRedrawOf(follower, order));
+  const later = orders.slice(orders.findIndex(({ orderId }) => orderId === order.orderId) + 1);
+  return later.some((other) => isRedrawOf(other, order));
 }
 
 /**
@@ -39,8 +41,8 @@ export function unfinishedOrders(chain: Chain): { orderId: string; key: string }
 }
 
 /**
- * Orders in play beside the current one: a kit that was replaced and moves again, or a replacement whose original was
- * redrawn after all. An order that a redraw of its own transaction follows is only not finished yet.
+ * Orders in play beside the current one: a kit that was replaced and moves again, or one of a replacement and a redraw that came
+ * after it. An order that a redraw of its own transaction follows is only not finished yet.
  */
 export function lateArrivals(chain: Chain): ChainOrder[] {
   const current = currentOrder(chain).orderId;

@@ -16,11 +16,11 @@ import {
   ordersOf,
   replacementOf,
   requireOpen,
-  standingAt,
+  shipsKit,
+  decidedOnOf,
   type Chain,
   type ChainOrder,
 } from './chain.js';
-import { shipsKit } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
 import { isRedrawOf } from './redraws.js';
 import type { KitOrderRun } from './run.js';
@@ -44,8 +44,10 @@ const replacementTimeout = 15 * minute;
 export const allReplacements = Symbol('replacements');
 
 /**
- * Orders a new kit for one that is lost, failed, on its way or with the customer, once. One attempt ends before the next begins. The
- * reservation is set before anything is awaited and kept whatever happens, so trying again continues the same replacement.
+ * Orders a new kit for one that is lost, failed, on its way or with the customer, once; call it in the lane of that order. The reservation
+ * is made before anything is sent, so trying again continues the same replacement. It is withdrawn if nothing was ordered and nothing
+ * will be: the search has found the service's own redraw, or the order has moved on. The service may redraw a kit later all the same:
+ * then both are followed, and a person is asked (`lateArrivals`).
  *
  * @throws ApplicationFailure `OrderEnded`, `NotReplaceable`, `ReplacementLimitReached`, `OrderMovedOn`, or what the service refused
  */
@@ -107,7 +109,7 @@ function numberIn({ rootOrderId }: Chain, { latest }: ChainOrder): number | unde
   return ours?.root === rootOrderId ? ours.n : undefined;
 }
 
-/** The new order; nothing when its answer never came but a webhook has reported it meanwhile. */
+/** The new order; nothing when its answer never came but a webhook has reported it meanwhile (`receiveReplacement` fills `orderId` in). */
 async function place(
   run: KitOrderRun,
   reservation: Replacement,
@@ -117,7 +119,7 @@ async function place(
   const { rootOrderId, reference = rootOrderId, labTestId, labAccountId, policy } = chain;
   const request = {
     failedOrderId: reservation.replaces,
-    decidedOn: standingAt(order),
+    decidedOn: decidedOnOf(order),
     rootOrderId,
     reference,
     n: reservation.n,
@@ -211,7 +213,7 @@ function reserveReplacement({ chain, followsBrokenRunSince: triedAt }: KitOrderR
   return reservation;
 }
 
-/** No number is given twice: the orders themselves say which are taken, also if an earlier run's reservations are lost. */
+/** Of the reservations and of the orders themselves: an earlier run's reservations may be lost. */
 function highestNumber({ replacements, orders }: Chain): number {
   const taken = orders.map(({ latest }) => readPassthrough(latest.passthrough)?.n ?? 1);
   return Math.max(1, ...replacements.map(({ n }) => n), ...taken);

@@ -27,26 +27,20 @@ import { iso } from '../entity/spans.js';
 import {
   ordersOf,
   currentOrder,
+  isAwaitedImport,
+  isKit,
   isOfTransactionOf,
+  isTaken,
   needsSuccessor,
   outcomeOf,
   registeredAs,
   replacementOf,
+  shipsKit,
   type Chain,
   type ChainOrder,
 } from './chain.js';
 import { isAlarmed, shownCriticalResult, raiseCriticalResults, remindOfCriticalResults } from './critical-results.js';
-import {
-  deadlinesOf,
-  givingUpAt,
-  isAwaitedImport,
-  isKeyOfReminder,
-  isKit,
-  isTaken,
-  shipsKit,
-  isReminder,
-  type Deadline,
-} from './deadlines.js';
+import { deadlinesOf, givingUpAt, isKeyOfReminder, isReminder, type Deadline } from './deadlines.js';
 import { firstVersion } from '../entity/versions.js';
 import {
   labAttentionSinceKey,

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { errors, labDataConverter, LabOperations, parseKeyRing } from '../../../client/index.js';
 import { createWebhookHandler } from '../../../client/webhooks/handler.js';
-import type { RejectedEventReceived } from '../../../client/webhooks/destinations.js';
+import type { RejectedEventReceived } from '../../../client/webhooks/sinks.js';
 import { clientAnsweredWith } from '../../rig/grpc-answers.js';
 import { kitFor, shippingDetails } from '../../rig/cast.js';
 import { rejection } from '../service/recording-server.js';

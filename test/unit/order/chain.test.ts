@@ -9,7 +9,7 @@ import {
   needsSuccessor,
   openChain,
   outcomeOf,
-  standingAt,
+  decidedOnOf,
   unreadOrder,
   type Chain,
 } from '../../../workflows/order/chain.js';
@@ -290,7 +290,7 @@ test('the state says what is known of the current order, and nothing else', () =
 
 test('what a decision about an order is based on is its last event, and its own status', () => {
   const standing = (more: Partial<OrderSnapshot>) =>
-    standingAt(currentOrder(caseOf([kitOf('order-1', ['ordered'], more)])));
+    decidedOnOf(currentOrder(caseOf([kitOf('order-1', ['ordered'], more)])));
   expect(standing({})).toEqual({ eventId: 1 });
   expect(standing({ status: 'received' })).toEqual({ eventId: 1, status: 'received' });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order/snapshot.js';
-import { currentOrder, type Chain } from '../../../workflows/order/chain.js';
+import { currentOrder, shipsKit, type Chain } from '../../../workflows/order/chain.js';
 import {
   deadlinesOf,
   givingUpAt,
@@ -8,7 +8,6 @@ import {
   isUnasked,
   momentsOf,
   nextMoment,
-  shipsKit,
 } from '../../../workflows/order/deadlines.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import { caseOf, day, daysAfterStart, happyPath, kitOf, pathTo, start, withPatient } from './histories.js';

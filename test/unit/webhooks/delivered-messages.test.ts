@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { signWebhook } from '../../../client/testing.js';
-import type { DeliveredMessages } from '../../../client/webhooks/destinations.js';
+import type { DeliveredMessages } from '../../../client/webhooks/sinks.js';
 import { createWebhookHandler } from '../../../client/webhooks/handler.js';
 import { clientAnsweredWith } from '../../rig/grpc-answers.js';
 import { countedBy, handlerWithoutTemporal, orderEvent, secret } from './sending.js';

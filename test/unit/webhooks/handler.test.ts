@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { answers } from '../../../client/webhooks/answers.js';
 import { httpAnswer } from '../../../client/webhooks/endpoint.js';
-import type { HealthDataSink } from '../../../client/webhooks/destinations.js';
+import type { HealthDataSink } from '../../../client/webhooks/sinks.js';
 import { signWebhook } from '../../../client/testing.js';
 import { writePassthrough } from '../../../protocol/order/root-order.js';
 import { signed as withSigner, defaultInstallation } from '../../../service/installation.js';
@@ -306,7 +306,7 @@ describe('events of each kind', () => {
     }
   });
 
-  // service/webhooks/events.test.ts has the other places.
+  // test/unit/service/webhooks/events.test.ts has the other places.
   test.each([
     ['in health data', `{"event_type":"daily.data.steps.created","data":${deepObject}}`, 204],
     ['in place of an order', `{"event_type":"labtest.order.updated","data":${deepArray}}`, 204],

@@ -6,7 +6,7 @@ import type { Outcome } from './answers.js';
 import type { Message, UnparsedMessage } from './verify.js';
 import { omitNullish } from '../../service/json-object.js';
 
-/* The destinations of an event: Temporal, and the sinks for health data and for rejected events, which a product may provide. */
+/* Where an event goes besides Temporal: the sinks for health data and for rejected events, which a product may provide. Where it goes in Temporal: `route.ts`. */
 
 export interface Destinations {
   temporal: Client;
