@@ -2,11 +2,11 @@ import { context, propagation, trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { Client } from '@temporalio/client';
 import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry';
-import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { LabOperations, type OrderHandle } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { kitFor, personal, registration } from '../rig/cast.js';
+import { replayed } from '../replay/replaying.js';
 import { type CollectedSpan, startTraceCollector } from '../rig/trace-collector.js';
 import { patience, stack } from './stack.js';
 
@@ -122,6 +122,7 @@ test('histories with traces are replayed', async () => {
     const texts = passedOn.map((data) => Buffer.from(data ?? []).toString());
     expect(texts.join(' ')).toMatch(/"traceparent":"00-/);
     expect(texts.join(' '), 'a client’s baggage').not.toMatch(personal);
-    await Worker.runReplayHistory({ workflowBundle }, history, workflowId);
+    for await (const { error } of replayed({ workflowBundle }, [{ workflowId, history }]))
+      expect(error).toBeUndefined();
   }
 });

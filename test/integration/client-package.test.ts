@@ -279,20 +279,16 @@ export const all = { errors, LabOperations, createWebhookHandler, createNotifica
 export const lab = LabOperations.connect({ addres: 'temporal:7233' });
 `;
 
-const oldCompilers = {
-  '5.4.5': ['--module', 'commonjs', '--moduleResolution', 'node10'],
-  '5.8.3': ['--module', 'node16'],
-};
-
-test('the declarations compile with TypeScript 5.4 and 5.8, which check the libraries, too', async () => {
-  const nameOf = (version: string) => `typescript-${version}`;
-  const compilers = Object.keys(oldCompilers).map((version) => `${nameOf(version)}@npm:typescript@${version}`);
+test('the declarations compile with TypeScript 5.4, which checks the libraries, too', async () => {
   // Node's newest types need TypeScript 5.6.
-  await run('npm', ['install', '--no-save', ...compilers, '@types/node@20.19.0', ...quietly], backend);
+  const old = ['oldest-typescript@npm:typescript@5.4.5', '@types/node@20.19.0'];
+  await run('npm', ['install', '--no-save', ...old, ...quietly], backend);
   await writeFile(join(backend, 'entries.ts'), allEntries);
+  const tsc = join(backend, 'node_modules', 'oldest-typescript', 'bin', 'tsc');
   const strict = ['--strict', '--target', 'es2022', '--esModuleInterop', '--declaration', '--noEmit'];
-  for (const [version, modules] of Object.entries(oldCompilers)) {
-    const tsc = join(backend, 'node_modules', nameOf(version), 'bin', 'tsc');
-    await run(process.execPath, [tsc, ...strict, ...modules, 'entries.ts'], backend);
-  }
+  await run(
+    process.execPath,
+    [tsc, ...strict, '--module', 'commonjs', '--moduleResolution', 'node10', 'entries.ts'],
+    backend,
+  );
 });

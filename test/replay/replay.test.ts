@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { PayloadCodec } from '@temporalio/common';
-import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { describe, expect, inject, test } from 'vitest';
 import { createActivities } from '../../activities/activities.js';
@@ -11,7 +11,7 @@ import { compareText } from '../../protocol/json.js';
 import { faults } from '../../protocol/unencrypted.js';
 import { readHistory, recordedIdentity } from './history-file.js';
 import { withEmptyTasks } from './joined-tasks.js';
-import { replay } from './replaying.js';
+import { replay, replayed } from './replaying.js';
 
 const folder = new URL('histories/', import.meta.url);
 const names = (await readdir(folder)).filter((name) => name.endsWith('.json')).toSorted();
@@ -47,7 +47,7 @@ test('the replayer passes the namespace that it is given on to the payload codec
   const dataConverter = { payloadCodecs: [{ encode: look, decode: look }] };
   const options = { namespace: 'labs', dataConverter, workflowBundle: { codePath: inject('workflowBundlePath') } };
   const [, workflowId = ''] = /"workflowId":"([^"]+)"/.exec(text) ?? [];
-  for await (const { error } of Worker.runReplayHistories(options, [{ workflowId, history: readHistory(text) }]))
+  for await (const { error } of replayed(options, [{ workflowId, history: readHistory(text) }]))
     expect(error).toBeUndefined();
   expect([...namespaces]).toEqual(['labs']);
 });
