@@ -80,7 +80,7 @@ export function chainActivities(dependencies: ActivityDependencies) {
       const { followsBrokenRun, ...last } = await lastEndedOf(temporal, workflowId, earlier);
       const previous = await resultOf<messages.KitOrderResult>(temporal, { workflowId, ...last });
       const own = await whenServiceAsks(() => readIfReadable(service, rootOrderId));
-      const isAlone = own.snapshot !== undefined && (await isForeign(dependencies, own.snapshot));
+      const isAlone = own.snapshot !== undefined && (await hasAnothersPassthrough(dependencies, own.snapshot));
       if (own.snapshot && isAlone) delete own.snapshot.passthrough;
       const snapshots = own.snapshot ? [own.snapshot, ...(await readSiblings(service, own.snapshot))] : [];
       return {
@@ -128,7 +128,10 @@ async function whenServiceAsks<T>(read: () => Promise<T>): Promise<T> {
  * True for an order whose passthrough is another user's: it names a chain that has not taken it in (the chain's workflow says which
  * numbers it has reserved), or repeats that of a chain's first order, whose placing knows which order that is.
  */
-async function isForeign({ service, temporal }: ActivityDependencies, own: OrderSnapshot): Promise<boolean> {
+async function hasAnothersPassthrough(
+  { service, temporal }: ActivityDependencies,
+  own: OrderSnapshot,
+): Promise<boolean> {
   const ours = readPassthrough(own.passthrough);
   if (ours === undefined || own.userId === undefined) return false;
   const { root, reference } = ours;

@@ -7,7 +7,7 @@ import { anyZone, clockError } from '../../protocol/time.js';
 import { kitOrderId, placeKitOrderId, shownId, idIn } from '../../protocol/ids.js';
 import { canonicalId } from '../../service/canonical-id.js';
 import { standingOf } from '../../protocol/order/lifecycle.js';
-import { isSameCreation } from '../../protocol/order/root-order.js';
+import { isRedraw, isSameCreation } from '../../protocol/order/root-order.js';
 import { kitOrderName } from '../../protocol/order/messages.js';
 import type { KitRequest } from '../../protocol/order/placing-messages.js';
 import { forwardedPhase, labPhaseKey, labReferenceKey, labUserIdKey } from '../../protocol/search-attributes.js';
@@ -308,11 +308,6 @@ export async function claimedAmong(
     if (claim === undefined) unclaimed.push(order);
   }
   return { unclaimed };
-}
-
-/** It may carry a copy of the passthrough of the order that it follows. */
-export function isRedraw({ origin }: Pick<Order, 'origin'>): boolean {
-  return origin === 'redraw' || origin === 'recreation';
 }
 
 /** The list may contain other users' orders, and a registration may have given the kit to another user. */

@@ -13,13 +13,13 @@ import {
   folded,
   isCancelled,
   isSince,
-  isRedraw,
   isOfUser,
   isSameText,
   ordersOf,
   type OrderCriteria,
   type SearchProgress,
 } from './earlier-orders.js';
+import { isRedraw } from '../../protocol/order/root-order.js';
 import { claimOn } from '../workflow-runs.js';
 
 interface ImportCriteria extends Pick<OrderCriteria, 'reference' | 'since' | 'triedBefore' | 'mayHaveBeenSent'> {

@@ -23,7 +23,7 @@ import {
   type KitRequest,
 } from '../../protocol/order/placing-messages.js';
 import { standingOf } from '../../protocol/order/lifecycle.js';
-import { writePassthrough } from '../../protocol/order/root-order.js';
+import { isRedraw, writePassthrough } from '../../protocol/order/root-order.js';
 import type { FailureDetails } from '../../protocol/failure-details.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import type { DecidedOn } from '../../protocol/order/state.js';
@@ -36,7 +36,6 @@ import { requireNoReset, startAttempt, type Attempt } from '../attempt.js';
 import {
   earlierRunsOf,
   isEndedOutside,
-  isRedraw,
   orderOfReference,
   placedBefore,
   requireOfTest,

@@ -52,13 +52,16 @@ export function rootOf(snapshot: OrderSnapshot): string {
   const passthrough = readPassthrough(snapshot.passthrough);
   if (passthrough?.root !== undefined) return passthrough.root;
   const { orderId, origin, parentId } = snapshot;
-  // A redraw that the service made from our order may carry a copy of its passthrough, but is not a root.
-  const followsAnother =
-    origin === 'redraw' || origin === 'recreation' || (parentId !== undefined && parentId !== orderId);
+  const followsAnother = isRedraw({ origin }) || (parentId !== undefined && parentId !== orderId);
   if (passthrough && !followsAnother) return orderId;
   const siblings = siblingsOf(snapshot).toSorted(byCreationThenId);
   const initial = siblings.find((order) => order.origin === 'initial');
   return initial?.id ?? endOfParents(snapshot, siblings) ?? siblings[0]?.id ?? orderId;
+}
+
+/** The service made it from another order, whose passthrough it may carry as a copy: so it is neither a root nor our own creation. */
+export function isRedraw({ origin }: { origin?: string | null | undefined }): boolean {
+  return origin === 'redraw' || origin === 'recreation';
 }
 
 /** The root by everything that is known of the chain: the transaction's root may itself be a replacement whose passthrough names the chain's root. */
