@@ -1,39 +1,23 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startSandbox } from './sandbox-rig.js';
 import { eventually } from '../rig/eventually.js';
 
-describe('an injected fault', () => {
-  test('matches by method and path, where * is one segment and ** any rest', async () => {
-    const { call, control, newKit } = await startSandbox();
-    const { id } = await newKit();
-    const teapot = { kind: 'answer', status: 418 } as const;
-    await control.addFault({ method: 'post', path: '/v3/order/*/cancel', action: teapot });
-    expect((await call('GET', `/v3/order/${id}`)).status).toBe(200);
-    expect((await call('POST', `/v3/order/${id}/cancel`)).status).toBe(418);
-    await control.removeFaults();
-    await control.addFault({ path: '/v3/order/*', action: teapot });
-    expect((await call('GET', `/v3/order/${id}/result`)).status).toBe(404);
-    expect((await call('GET', `/v3/order/${id}?x=1`)).status).toBe(418);
-    await control.removeFaults();
-    const everything = await control.addFault({ path: '/**', action: teapot });
-    expect((await call('GET', '/v2/user/')).status).toBe(418);
-    await control.removeFaults(everything);
-    expect((await call('GET', '/v2/user/')).status).toBe(200);
-  });
-
-  test('lets the first requests pass if it says so', async () => {
-    const { call, control } = await startSandbox();
-    await control.addFault({ path: '/v2/user', skip: 1, times: 2, action: { kind: 'answer', status: 500 } });
-    const statuses: number[] = [];
-    for (const _ of [1, 2, 3, 4]) statuses.push((await call('GET', '/v2/user')).status);
-    expect(statuses).toEqual([200, 500, 500, 200]);
-  });
-
-  test('an injected fault never affects the control interface', async () => {
-    const { control } = await startSandbox();
-    await control.addFault({ path: '/**', action: { kind: 'refuse' } });
-    await expect(control.health()).resolves.toBeUndefined();
-  });
+test('an injected fault matches by method and path, where * is one segment and ** any rest', async () => {
+  const { call, control, newKit } = await startSandbox();
+  const { id } = await newKit();
+  const teapot = { kind: 'answer', status: 418 } as const;
+  await control.addFault({ method: 'post', path: '/v3/order/*/cancel', action: teapot });
+  expect((await call('GET', `/v3/order/${id}`)).status).toBe(200);
+  expect((await call('POST', `/v3/order/${id}/cancel`)).status).toBe(418);
+  await control.removeFaults();
+  await control.addFault({ path: '/v3/order/*', action: teapot });
+  expect((await call('GET', `/v3/order/${id}/result`)).status).toBe(404);
+  expect((await call('GET', `/v3/order/${id}?x=1`)).status).toBe(418);
+  await control.removeFaults();
+  const everything = await control.addFault({ path: '/**', action: teapot });
+  expect((await call('GET', '/v2/user/')).status).toBe(418);
+  await control.removeFaults(everything);
+  expect((await call('GET', '/v2/user/')).status).toBe(200);
 });
 
 test('ending the stand-in does not wait for an answer that is delayed', async () => {

@@ -6,27 +6,8 @@ import { readFrom, rejection, serviceWith } from '../recording-server.js';
 
 const key = 'bk_invented_key';
 
-const appointment = { id: 'appointment-1', order_id: 'order-1', provider: 'a_provider_of_next_year', next_year: 1 };
-
-// proves 226-228, 322
-test.each<[string, (appointments: Appointments) => Promise<unknown>]>([
-  ['book', (a) => a.book('order-1', { booking_key: key })],
-  ['request', (a) => a.request('order-1', { address: home, provider: 'invented' })],
-  ['reschedule', (a) => a.reschedule('order-1', { booking_key: key })],
-  ['cancel', (a) => a.cancel('order-1', { cancellation_reason_id: 'reason-1' })],
-  ['get', (a) => a.get('order-1')],
-])('%s returns the appointment', async (_name, call) => {
-  expect(await readFrom(appointment, ({ appointments }) => call(appointments))).toEqual(appointment);
-});
-
 describe('slots', () => {
   const availability = (body: unknown) => readFrom(body, ({ appointments }) => appointments.availability(home));
-
-  // proves 229, 314
-  test('come for 14 days, as the service sends them', async () => {
-    const slots = Array.from({ length: 14 }, (_, n) => ({ date: `2026-02-${n + 10}`, location: null, slots: [] }));
-    expect(await availability({ slots, timezone: 'America/Phoenix' })).toEqual({ slots, timezone: 'America/Phoenix' });
-  });
 
   // proves 229, 325
   test('may be none, and untidy', async () => {
