@@ -9,13 +9,6 @@ async function failureOf(question: PolicyQuestion): Promise<unknown> {
   return ask(question).catch((error: unknown) => error);
 }
 
-test('the settings that a caller left out are the defaults', async () => {
-  expect(await ask({ of: 'order', policy: { onLost: 'replace' } })).toEqual(
-    resolvePolicy('order', { onLost: 'replace' }),
-  );
-  expect(await ask({ of: 'link', policy: null })).toEqual(resolvePolicy('link'));
-});
-
 test('with a base they are those of the base', async () => {
   const base = resolvePolicy('order', { shippingDeadline: '1d', onLost: 'fail', creationTimeout: '10s' });
   expect(await ask({ of: 'order', policy: { onLost: 'replace' }, base })).toEqual({ ...base, onLost: 'replace' });
