@@ -103,6 +103,11 @@ describe('the product is notified of', () => {
       [blocked(undefined), blocked('x'), blocked('x', 'y', 'x')],
       '10/phase_changed 12/phase_changed',
     ],
+    [
+      'another reason, once, and not of a report that gives none',
+      [blocked('x'), blocked('x', undefined), blocked('x', undefined, 'y'), blocked('x', undefined, 'y', 'y')],
+      '10/phase_changed 12/phase_changed',
+    ],
     ['no reason that came and went between two reports', [blocked('x'), blocked('x', 'y', 'x')], '10/phase_changed'],
     [
       'a correction of results that only the status has reported',
@@ -221,17 +226,6 @@ describe('the product is notified of', () => {
       { id: 'order-1/2/cancellation', data: { status: `cancelled.testkit.${status}` } },
       { id: 'order-1/2/phase_changed', data: { phase: 'cancelled' } },
     ]);
-  });
-
-  test('another reason for the same problem, once, and not of a report that gives none', () => {
-    const details = ['date_unspecified', undefined, 'demographics_mismatch', 'demographics_mismatch'];
-    const steps = details.map((_, index) => blocked(...details.slice(0, index + 1)));
-    expect(announcedBy(announce(steps))).toMatchObject([
-      { id: 'order-1/10/phase_changed', data: { detail: 'date_unspecified' } },
-      { id: 'order-1/12/phase_changed', data: { detail: 'demographics_mismatch' } },
-    ]);
-    const [order] = ordersOf(caseOf([blocked(undefined, ...details)]));
-    expect(order?.standing.problem).toMatchObject({ eventId: 10, detail: 'demographics_mismatch' });
   });
 
   test('partial results whenever there are more, and when a redraw is to bring the others', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AttentionReason } from '../../../protocol/order/state.js';
-import { clear, raise } from '../../../workflows/order/announcements.js';
-import { learn, openChain, type Chain } from '../../../workflows/order/chain.js';
+import { raise } from '../../../workflows/order/announcements.js';
+import { learn, type Chain } from '../../../workflows/order/chain.js';
 import { clearAnswered } from '../../../workflows/order/questions.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import { announcedBy, caseOf, daysAfterStart, eventsOf, happyPath, kitOf, pathTo, start } from './histories.js';
@@ -31,16 +31,6 @@ describe('attention', () => {
     expect(announcedBy(chain)).toEqual([{ id, ...about, data: shown }]);
   });
 
-  test('is counted by key and reason, and goes on counting after continue-as-new', () => {
-    const chain = chainAt('ordered');
-    ask(chain, 'problem_persists');
-    ask(chain, 'replacement_failed');
-    clear(chain, () => true, start);
-    const carried = openChain({ rootOrderId: 'order-1', carried: JSON.parse(JSON.stringify(chain)) as unknown }, start);
-    ask(carried, 'replacement_failed');
-    expect(announcedBy(carried).at(-1)).toMatchObject({ id: 'order-1.replacement_failed.2/attention_raised' });
-  });
-
   const atLab = pathTo('delivered_to_lab');
   const partial = [...atLab, 'sample_with_lab.testkit.partial_results'];
   const completed = [...partial, 'completed'];
@@ -57,15 +47,6 @@ describe('attention', () => {
     ask(chain, reason, key);
     expect(leftAfter(chain, ...at)).toEqual([key]);
     expect(leftAfter(chain, ...then)).toEqual(stays ? [key] : []);
-  });
-
-  test('is cleared when a person gives more time', () => {
-    const lost = [...pathTo('transit_customer'), 'lost'];
-    const chain = chainAt(...lost);
-    ask(chain, 'decision_needed', 'order-1/4.decision');
-    expect(leftAfter(chain, ...lost)).toEqual(['order-1/4.decision']);
-    chain.extensions.push({ baseKey: 'order-1/4.decision', since: daysAfterStart(5) });
-    expect(leftAfter(chain, ...lost)).toEqual([]);
   });
 
   test('for an order that was never reported is notified about the current one', () => {

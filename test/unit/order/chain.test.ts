@@ -112,20 +112,6 @@ describe('a redraw', () => {
     expect(first && redraw && isOfTransactionOf(redraw, first)).toBe(true);
   });
 
-  test('of a replacement follows the replacement, not the first order', () => {
-    const first = initialOf(lost, { transaction: alone });
-    const other = { id: 'transaction-2', orders: [{ id: 'order-3' }, { id: 'order-2' }] };
-    const replacement = replacementKit('order-3', badSample, { transaction: other, createdAt: daysAfterStart(10) });
-    const redraw = redrawOf(['ordered'], { transaction: other });
-    const chain = caseOf([first, replacement, redraw], { replacements: [replacing('order-1', 'order-3', first)] });
-    expect(currentOrder(chain).orderId).toBe('order-2');
-    expect(linksOf(chain)).toMatchObject([
-      { orderId: 'order-1', replacedBy: 'order-3' },
-      { orderId: 'order-3', replaces: 'order-1', replacedBy: 'order-2' },
-      { orderId: 'order-2', replaces: 'order-3', origin: 'redraw' },
-    ]);
-  });
-
   test('follows the last order of its own transaction, though a replacement came between', () => {
     const kits = [
       initialOf(badSample),
@@ -209,18 +195,7 @@ describe('a kit that is replaced while it only has a problem', () => {
 });
 
 describe('an order beside the current one', () => {
-  const late = (reports: readonly OrderSnapshot[], more: object = {}) => idsOf(lateArrivals(caseOf(reports, more)));
-  const first = initialOf(lost, { transaction: alone });
   const replacement = replacementKit('order-3', ['ordered']);
-  const replacements = [replacing('order-1', 'order-3', first)];
-
-  test('is late if the service redraws an order after its replacement was ordered', () => {
-    const reports = [initialOf(lost), replacement, redrawOf(['ordered'], { createdAt: daysAfterStart(50) })];
-    expect(currentOrder(caseOf(reports, { replacements })).orderId).toBe('order-2');
-    expect(late(reports, { replacements })).toEqual(['order-3']);
-    expect(late([initialOf(lost), replacement, redrawOf(['ordered'])], { replacements })).toEqual(['order-2']);
-  });
-
   const moving = initialOf(pathTo('delivered_to_lab'));
   const elsewhere = { transaction: { id: 'transaction-2', orders: [] }, parentId: 'order-1' };
   const { transaction: _none, ...bare } = replacement;
@@ -231,16 +206,7 @@ describe('an order beside the current one', () => {
     ['if an order follows that is not its redraw', [moving, replacement], ['order-1']],
     ['if that is so and neither names a transaction', [movingBare, bare], ['order-1']],
   ])('that has not failed yet is late %s', (_when, reports, expected) => {
-    expect(late(reports)).toEqual(expected);
-  });
-
-  test.each<[string, readonly string[], string[]]>([
-    ['not if it was cancelled', ['ordered', 'cancelled'], []],
-    ['not if it was lost', ['ordered', 'lost'], []],
-    ['if it brought results', happyPath, ['order-3']],
-  ])('that has ended is late %s', (_when, statuses, expected) => {
-    const reports = [first, replacementKit('order-3', statuses), replacementKit('order-4', ['ordered'])];
-    expect(late(reports, { replacements })).toEqual(expected);
+    expect(idsOf(lateArrivals(caseOf(reports)))).toEqual(expected);
   });
 });
 
@@ -255,24 +221,12 @@ test.each<[readonly string[], string | undefined, boolean]>([
   expect([outcomeOf(chain), needsSuccessor(currentOrder(chain))]).toEqual([outcome, needs]);
 });
 
-test('the outcome is what was decided, whatever is reported', () => {
-  const chain = caseOf([kitOf('order-1', happyPath)], { ending: 'abandoned' });
-  expect(outcomeOf(chain)).toBe('abandoned');
-  expect(stateOf(chain).waiting).toEqual({ for: 'nothing' });
-});
-
 test('a chain is found by the ids of its orders, and has no current order before the first report', () => {
   const chain = caseOf([kitOf('order-1', ['ordered', 'cancelled'])]);
   expect(findOrder(chain, 'order-1')?.standing.phase).toBe('cancelled');
   expect(findOrder(chain, 'order-9')).toBeUndefined();
   expect(lastEventId(currentOrder(chain))).toBe(2);
   expect(() => currentOrder(openChain({ rootOrderId: 'order-1' }, start))).toThrow('no current order');
-});
-
-test('the last event of an order without any comes before every event, even before one with the id 0', () => {
-  expect(lastEventId(currentOrder(caseOf([kitOf('order-1', [])])))).toBe(-1);
-  const events = [{ id: 0, at: daysAfterStart(0), status: 'received.testkit.ordered' }];
-  expect(lastEventId(currentOrder(caseOf([{ orderId: 'order-1', events }])))).toBe(0);
 });
 
 test('the state says what is known of the current order, and nothing else', () => {

@@ -130,23 +130,13 @@ test('a report without an alarm is taken in without reading the events: a burst 
 });
 
 describe('a critical result', () => {
-  test.each([
-    ['reported twice', 'final 9, final 9'],
-    ['reported, and then shown by its order', 'final 9, shows critical 9'],
-    ['shown by its order, and then reported', 'shows critical 9, final -1'],
-    ['shown in capitals', 'shows CRITICAL 9, shows critical 9'],
-    ['said to be partial after it was final', 'final 9, partial 9'],
-  ])('is one and the same: %s', (_how, story) => {
-    const chain = play(known(completed), story);
-    expect(alarms(chain)).toEqual(['final']);
-    expect(chain.attention).toMatchObject([{ reason: 'critical_result', orderId: 'order-1' }]);
-    expect(looked(acknowledged(chain), start).attention).toEqual([]);
-    expect(alarms(play(chain, story))).toEqual(['final']);
-  });
-
   /** Each by the alarms that were raised. */
   test.each<[what: string, story: string, raised: string, standing: 'open' | 'closed']>([
-    ['repeated', 'final 9, acknowledged, final 9', 'final', 'closed'],
+    ['repeated', 'final 9, final 9, acknowledged, final 9', 'final', 'closed'],
+    ['reported, then shown by its order', 'final 9, shows critical 9, acknowledged, final 9', 'final', 'closed'],
+    ['shown by its order, then reported', 'shows critical 9, final -1, acknowledged, final -1', 'final', 'closed'],
+    ['shown in capitals, too', 'shows CRITICAL 9, shows critical 9, acknowledged, shows CRITICAL 9', 'final', 'closed'],
+    ['said to be partial after it was final', 'final 9, partial 9, acknowledged, partial 9', 'final', 'closed'],
     ['reported with a later time', 'final 9, acknowledged, final 10', 'final final.2', 'open'],
     ['the latest of several', 'final 9, final 10, acknowledged, final 10', 'final', 'closed'],
     [
@@ -244,19 +234,6 @@ describe('reminders', () => {
       expect(reminders(chain)).toEqual([`order-1/partial/critical_result_reminder/${due}`]);
     }
     expect(alarms(chain)).toEqual(['partial']);
-  });
-
-  test('of a run that knows nothing of the one before have other ids than that one’s, which a receiver would drop', () => {
-    const before = open();
-    const ids = [1, 2, 3].flatMap((hours) => {
-      remindOfCriticalResults(before, start + hours * hour);
-      return reminders(before);
-    });
-    const chain = reported(known(atLab), { status: 'partial' }, start + 3.5 * hour);
-    remindOfCriticalResults(chain, start + 4.5 * hour);
-    expect(chain.criticalResults).toMatchObject([{ reminders: 1 }]);
-    expect(ids).toHaveLength(3);
-    expect(ids).not.toContain(reminders(chain)[0]);
   });
 
   test('are not sent if nobody is notified, nor do they wake the workflow', () => {
@@ -389,12 +366,6 @@ describe('several orders with a critical result', () => {
     acknowledgeSecond(chain);
     expect(shownCriticalResult(chain)).toMatchObject({ orderId: 'order-2', isOpen: false });
     expect(shownCriticalResult(known(atLab))).toBeUndefined();
-  });
-
-  test('are handed to another chain with all that was reported, and only those that are open', () => {
-    const chain = both();
-    expect(openReports(chain)).toEqual([{ orderId: 'order-1', status: 'partial' }, second]);
-    expect(openReports(acknowledged(chain))).toEqual([second]);
   });
 
   test('are announced with what their report said', () => {

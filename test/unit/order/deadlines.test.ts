@@ -169,11 +169,6 @@ describe('the deadline for results', () => {
   const by = (resultsBy: string, statuses: readonly string[] = atLab, more: Partial<Chain> = {}) =>
     inBrief(kitCase(statuses, more, { resultsBy }));
 
-  test('is the date that the service names, once it is over everywhere', () => {
-    expect(by('2024-03-12')).toBe(`9.results_overdue.2024-03-12 ${overOn(12)}`);
-    expect(by('2024-04-08')).toBe(`9.results_overdue.2024-04-08 ${overOn(39)}`);
-  });
-
   test('is never later than the policy allows, however far the date moves away, and is another than without a date', () => {
     for (const date of ['2024-05-09', '2099-01-01']) expect(by(date)).toBe(`9.results_overdue.limit ${8 + 60}`);
   });
@@ -353,21 +348,6 @@ describe('the next moment', () => {
     expect(named({ ending: 'abandoned' })).toEqual([]);
     expect(named({ ending: 'abandoned', criticalResults: [critical] })).toEqual([reminder]);
     expect(next(kitCase(['ordered'], { ending: 'abandoned', criticalResults: [critical] }))).toBe(reminder);
-  });
-});
-
-describe('giving up', () => {
-  const overdue = met('5.return_overdue');
-
-  test.each<[string, readonly string[], Partial<Chain>, number | undefined]>([
-    ['counts from a limit that was missed', registered, overdue, at(19 + 60)],
-    ['does not come before one was missed', registered, {}, undefined],
-    ['does not count from a reminder', registered, met('5.return_reminder.1'), undefined],
-    ['does not count from a question', lost, met('4.decision'), undefined],
-    ['does not happen once the order moves', sentBack, overdue, undefined],
-    ['does not happen in the time given', registered, { ...overdue, ...given('5.return_overdue', 30) }, undefined],
-  ])('%s', (_what, statuses, more, expected) => {
-    expect(givingUpAt(kitCase(statuses, more))).toBe(expected);
   });
 });
 

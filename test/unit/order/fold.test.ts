@@ -130,12 +130,6 @@ describe('the latest report', () => {
   });
 });
 
-test('events come out ascending by id, however they were listed', () => {
-  const [first, second, third] = eventsOf('ordered', 'transit_customer', 'with_customer');
-  if (!first || !second || !third) throw new Error('three events expected');
-  expect(only(fold([{ orderId: 'order-1', events: [third, first, second] }])).events).toEqual([first, second, third]);
-});
-
 test('orders come out by creation, then id; the first event replaces a missing creation time', () => {
   const orders = fold([
     { orderId: 'd', events: [], createdAt: daysAfterStart(2) },

@@ -192,14 +192,6 @@ describe('a kit that is lost', () => {
   });
 });
 
-test('an order whose signal could not be decrypted is read at once, and a critical result that the signal was about alarms', async () => {
-  const order = await life(happyPath.slice(0, -1));
-  order.answers['readOrder'] = shownAt(happyPath, { interpretation: 'critical' });
-  await order.signal('unreadable');
-  expect(await order.reasons()).toEqual(expect.arrayContaining(['critical_result', 'unreadable_signal']));
-  expect(order.callsOf('readOrder')).toEqual(['0h readOrder']);
-});
-
 test('an order whose signal could not be decrypted is read until the service answers, with every other order of its chain', async () => {
   const order = await life(lost, {}, { replaceKitOrder: replaced });
   await order.update('replaceKit', { orderId });

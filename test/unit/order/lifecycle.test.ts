@@ -302,19 +302,4 @@ describe('no status is absorbing', () => {
     expect(standingAfter(...path).arrivedAt).toBe(daysAfterStart(path.length - 1));
     expect(standingAfter(...path, 'completed')).toMatchObject({ phase: 'completed', final: true });
   });
-
-  test('corrected results are completed results', () => {
-    expect(standingAfter(...happyPath, 'corrected')).toMatchObject({ phase: 'completed', final: true });
-  });
-});
-
-test('the times of the way are those of its events', () => {
-  expect(standingAfter(...happyPath)).toMatchObject({
-    placedAt: daysAfterStart(0),
-    shippedAt: daysAfterStart(2),
-    deliveredAt: daysAfterStart(4),
-    registeredAt: daysAfterStart(5),
-    sentBackAt: daysAfterStart(7),
-    arrivedAt: daysAfterStart(8),
-  });
 });

@@ -37,12 +37,6 @@ test('a command is refused before an order was reported', () => {
   expect(refusal((run) => requireAllowed(run, cancellation(run)), caseOf([]))).toBe('OrderNotFound');
 });
 
-test('a command that waited is refused by a run that passes everything on', () => {
-  const before = { chain: underWay() } as KitOrderRun;
-  const waited: Send = (run) => requireAllowed(run, cancellation(before));
-  expect(refusal(waited, underWay(), { forwardsTo: 'order-0' })).toBe('OrderForwarded order-0');
-});
-
 describe('a decision about a problem', () => {
   /** A person has decided so about the order as it stands. */
   const waiting = (more: Partial<Chain> = {}) => {
