@@ -273,7 +273,7 @@ export function recordConnection(
   // The service may take its time to show what it has reported.
   if (!isOver) link.claim = readAgain(asked);
   // A connection that was renewed may keep its date; the user may have begun another login meanwhile.
-  else if (found === 'older' && asked.by === 'success' && sourceSlug(link) !== undefined && link.phase === 'confirming')
+  else if (found === 'older' && sourceSlug(link) !== undefined && link.phase === 'confirming')
     end(link, 'connected', now);
   else drop(link, asked, now);
 }

@@ -121,7 +121,8 @@ describe('a link that is requested', () => {
     expect(had.run.end).toBeUndefined();
     const other = await life({}, { createLinkToken: final('Unauthorized') });
     expect(other.run.replies).toEqual([{ name: 'requestLink', refused: 'Unauthorized' }]);
-    expect(other.run.end).toBeUndefined();
+    await (await other.given(connects)).signal('connectionReported');
+    expect(other.events).toEqual(['0h link.ended connected', '0h completed']);
   });
 
   test('again after its end, while the product is notified, is refused, or begins a new one with other options', async () => {

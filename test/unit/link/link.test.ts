@@ -154,7 +154,7 @@ describe('a success', () => {
     expect(link).not.toHaveProperty('token');
   });
 
-  test('whose connection keeps its date was of a renewed one, once its time is over; a doubt or a webhook was not', () => {
+  test('whose connection keeps its date was of a renewed one, once its time is over, if the provider is known; a doubt or a webhook was not', () => {
     const link = claimed();
     looked(link, 'older', 4 * minute - 1, { createdAt: newConnection });
     expect(link).toMatchObject({ phase: 'confirming', claim: { by: 'success', reads: 1 } });
@@ -164,6 +164,9 @@ describe('a success', () => {
     const duplicate = asked();
     receiveAll(duplicate, error('duplicate_connection'));
     expect(looked(duplicate, 'older', hour).outcome).toBe('failed');
+    const any = openedForAny();
+    receiveAll(any, { state: 'success' });
+    expect(looked(any, 'older', hour).attention).toMatchObject([{ reason: 'connection_unconfirmed' }]);
   });
 
   test('is not undone by a question for a code that comes late, or comes twice', () => {
@@ -177,7 +180,7 @@ describe('a success', () => {
   test('a success that is dropped does not take a later login away', () => {
     const link = claimed();
     receiveResult(link, error('provider_credential_error'), start + 3 * minute);
-    looked(link, 'none', 5 * minute);
+    looked(link, 'older', 5 * minute);
     expect(link).toMatchObject({ phase: 'awaiting_password', since: start + 3 * minute, token: held });
     expect(link.attention).toMatchObject([{ reason: 'connection_unconfirmed' }]);
   });
