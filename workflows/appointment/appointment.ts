@@ -112,7 +112,6 @@ export function openAppointment({ orderId, policy, carried }: BookAppointmentInp
     stage: { phase: 'awaiting_choice', since: now },
     lookedAt: now,
     silentReads: 0,
-    unanswered: false,
     handledDeadlines: [],
     ...nothingYet(),
     announced: [],

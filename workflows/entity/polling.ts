@@ -5,7 +5,7 @@ export interface Polled {
   /** Reads since then that said nothing new. */
   silentReads: number;
   /** The service did not answer the last time, or said what is not believed yet. */
-  unanswered: boolean;
+  unanswered?: boolean;
 }
 
 export function answered(of: Polled, isNews: boolean, now: number): void {

@@ -85,7 +85,6 @@ export function openReview({ rawResultId, policy, carried }: MatchReviewInput, n
     stage: { phase: 'unknown', since: now },
     lookedAt: now,
     silentReads: 0,
-    unanswered: false,
     handledDeadlines: [],
     announced: [],
     ...nothingYet(),

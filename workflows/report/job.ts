@@ -77,7 +77,6 @@ export function openJob({ jobId, policy, carried }: ParsingJobInput, now: number
     stage: { reviewing: false, since: now },
     lookedAt: now,
     silentReads: 0,
-    unanswered: false,
     announced: [],
     ...nothingYet(),
     timeline: [],
