@@ -218,7 +218,6 @@ function recordAppointment(
 ): boolean {
   if (answer.userId !== undefined) appointment.userId ??= answer.userId;
   appointment.missing = 0;
-  if (isNow) delete appointment.reported;
   const compared = isNow ? 'newer' : compareReceived(appointment.known, answer);
   if (compared === 'nothing') return false;
   if (compared === 'unclear') appointment.unclear = true;
@@ -229,7 +228,7 @@ function recordAppointment(
 
 /** The appointment that the product cancelled less than a minute ago: a read that still shows it open may be older than that. */
 export function justCancelled({ cancelled }: Appointment, now: number): string | undefined {
-  return now < Date.parse(cancelled?.at ?? '') + minute ? cancelled?.appointmentId : undefined;
+  return cancelled && now < Date.parse(cancelled.at ?? '') + minute ? cancelled.appointmentId : undefined;
 }
 
 /** It has fewer events, and none that is later. */
@@ -281,9 +280,6 @@ function learn(appointment: Appointment, snapshot: AppointmentSnapshot, now: num
   } else if (isOpen(snapshot)) {
     delete appointment.fallen;
     delete appointment.askAgainAt;
-    // It stands all the same, and its next fall is news.
-    if (appointmentId === appointment.cancelled?.appointmentId && !(before && isOpen(before)))
-      delete appointment.cancelled;
   }
   if (before?.status !== status || before.startAt !== startAt || before.appointmentId !== appointmentId) {
     note(appointment, startAt === undefined ? status : `${status}, for ${startAt}`, now);

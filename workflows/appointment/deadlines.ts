@@ -146,8 +146,8 @@ export async function handlePassedDeadlines(appointment: Appointment): Promise<v
   settle(appointment);
   const due = () => deadlinesOf(appointment).filter(({ at }) => isDue(appointment, at));
   const { ending, unclear, unanswered } = appointment;
-  // Something was received after the end that only the service can put in order.
-  const mayContradict = ending !== undefined && ending !== 'abandoned' && unclear && !unanswered;
+  // Something was received, perhaps after the end, that only the service can put in order.
+  const mayContradict = ending !== 'abandoned' && unclear && !unanswered;
   if (due().length === 0 && !mayContradict) return;
   await readAppointment(appointment);
   settle(appointment);
@@ -157,8 +157,8 @@ export async function handlePassedDeadlines(appointment: Appointment): Promise<v
 /** Ends it if that follows from what is known, unless only a webhook has reported it. */
 function settle(appointment: Appointment): void {
   if (!canEnd(appointment) || appointment.reported) return;
-  const end = endOf(appointment);
-  if (end !== undefined) appointment.ending = end;
+  const ending = endOf(appointment);
+  if (ending !== undefined) appointment.ending = ending;
 }
 
 function endOf({ stage, identified, requested }: Appointment): 'completed' | 'cancelled' | undefined {

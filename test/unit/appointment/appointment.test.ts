@@ -57,6 +57,9 @@ describe('a webhook', () => {
     const appointment = requestedCase(booked, { order: 'cancelled' });
     learnFromWebhook(appointment, snapshot(['pending', 'confirmed', 'confirmed']), start + day);
     expect(appointment).toMatchObject({ order: 'cancelled', stage: { since: start } });
+    const choosing = requestedCase();
+    learnFromWebhook(choosing, snapshot(['pending', 'cancelled']), start + day);
+    expect(choosing.stage.since).toBe(start);
   });
 
   test('names the user, whom a later one does not change; so does an answer', () => {
@@ -69,9 +72,10 @@ describe('a webhook', () => {
 
   const future = ['2062-03-01T10:00:00.000Z', '9999-12-31T23:00:00.000Z'];
   test.each(future)('about another appointment than one of %s is unclear: the service knows the current one', (at) => {
-    const dated = { ...booked, events: booked.events.map((event) => ({ ...event, at })) };
+    const dated = { ...booked, events: booked.events.map((event, n) => (n === 0 ? event : { ...event, at })) };
     const appointment = requestedCase(dated);
-    expect(learnFromWebhook(appointment, { ...booked, appointmentId: 'appointment-2' }, start)).toBe(true);
+    const earlier = snapshot(['confirmed'], { appointmentId: 'appointment-2', from: -hour });
+    expect(learnFromWebhook(appointment, earlier, start)).toBe(true);
     expect(appointment).toMatchObject({ unclear: true, known: { appointmentId: 'appointment-1' } });
     expect(learnFromWebhook(appointment, dated, start)).toBe(false);
   });
@@ -119,17 +123,20 @@ describe('an answer of the service', () => {
     expect(isNews ? (appointment.unclear ? 'unclear' : 'newer') : 'older').toBe(expected);
   });
 
-  test('to a read that shows a cancelled appointment open after more than a minute: its next fall is news', () => {
+  test('to a read that shows a cancelled appointment open: a minute later it stands, and its next fall is news', () => {
     const cancelled = { appointmentId: booked.appointmentId, at: new Date(start).toISOString() };
     for (const [at, fallen] of [
       [start, undefined],
-      [start + hour, { appointmentId: booked.appointmentId, reason: 'cancelled' }],
+      [start + hour / 60, { appointmentId: booked.appointmentId, reason: 'cancelled' }],
     ] as const) {
       const appointment = requestedCase(booked, { cancelled });
-      recordRead(appointment, booked, 0, at);
+      expect(recordRead(appointment, booked, 0, at)).toBe(false);
       learnFromWebhook(appointment, gone, at + day);
       expect(appointment.fallen).toEqual(fallen);
     }
+    const appointment = requestedCase(undefined, { cancelled });
+    recordRead(appointment, other, 0, start);
+    expect(appointment).toMatchObject({ cancelled });
   });
 
   test('an answer of the service that cannot be ordered against what was received meanwhile is read once more', () => {

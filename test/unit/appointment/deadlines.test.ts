@@ -24,6 +24,7 @@ const choice = '24h choice_reminder, 72h choice_reminder 2, 336h choice';
 const reminders = '96h visit_reminder, 118h visit_reminder 2';
 const visit = `${reminders}, 145h visit`;
 const openWalkIn = requestedCase({ ...booked, ...walkIn });
+const longest = requestedCase({ ...booked, endAt: new Date(start + 366 * day).toISOString() });
 const reserved = requestedCase({ ...timeless, status: 'reserved' });
 
 describe('what falls due', () => {
@@ -36,6 +37,7 @@ describe('what falls due', () => {
     ['has no reminder that is due at the booking', requestedCase(bookedFor(day)), '22h visit_reminder 2, 145h visit'],
     ['is a read while a walk-in is open, whose results take longer', openWalkIn, `1h read, ${reminders}, 289h visit`],
     ['is the confirmation of a reserved slot without a time', reserved, '1h read, 48h confirmation'],
+    ['is a visit that lies as far ahead as one is made', longest, `${reminders}, 8808h visit`],
     ['is a read if it was not shown', requestedCase(booked, { missing: 1 }), `1h read, ${visit}`],
     ['is none for another question', requestedCase(booked, questionOf('notifications_undelivered')), visit],
   ])('%s', (_what, appointment, due) => {

@@ -152,13 +152,16 @@ describe('an end that the product was not notified of yet', () => {
     expect(appointment.run.end).toMatchObject({ result: { outcome: 'abandoned' } });
   });
 
-  test('stays cancelled elsewhere, whatever becomes of its order before that is announced', async () => {
-    const appointment = await madeElsewhere({ notify: unavailable });
+  test.each([
+    ['cancelled', 0],
+    ['expired', 1],
+  ])('stays %s after %i h, whatever becomes of its order before that is announced', async (outcome, hours) => {
+    const appointment = await life(reading(confirmed), { choiceWait: '1h' }, hours > 0, { notify: unavailable });
     await report(appointment, cancelled);
-    await appointment.given({ readAppointment: reading(cancelled, 'cancelled') });
+    await (await appointment.until(hours)).given({ readAppointment: reading(cancelled, 'cancelled') });
     await appointment.signal('appointmentChanged', { ...cancelled, canReschedule: true, events: [] });
-    expect(readsOf(appointment)).toEqual([0, 0]);
-    expect(await stateOf(appointment)).toMatchObject({ outcome: 'cancelled' });
+    expect(readsOf(appointment).slice(-2)).toEqual([hours * 3600, hours * 3600]);
+    expect(await stateOf(appointment)).toMatchObject({ outcome });
   });
 });
 
@@ -231,7 +234,8 @@ describe('a visit that is cancelled', () => {
   test('needs another choice once the service has said that the order needs one', async () => {
     const appointment = await life(reading(confirmed));
     await appointment.given({ readAppointment: unavailable });
-    await appointment.signal('appointmentChanged', cancelled);
+    const twice = snapshot(['pending', 'confirmed', 'cancelled', 'cancelled']);
+    for (const each of [cancelled, twice]) await appointment.signal('appointmentChanged', each);
     expect(appointment.events.slice(1)).toEqual([]);
     const { events } = await appointment.given({ readAppointment: reading(cancelled) }, 2);
     expect(events.slice(1)).toEqual(['2h appointment.choice_needed cancelled']);
