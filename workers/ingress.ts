@@ -90,11 +90,11 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
   });
   const stopping = new AbortController();
   const address = addressAndWay(config.temporal.address);
-  const temporal = temporalHealth(connection, { process: 'ingress', address, namespace, log });
+  const isTemporalReady = temporalHealth(connection, { process: 'ingress', address, namespace, log });
   const health = store && storeHealth(store, { answerWithinMs: readyTimeoutMs, log });
   const ready = async (): Promise<Readiness> => {
     if (stopping.signal.aborted) return { status: 'stopping' };
-    const [isReady, details] = await Promise.all([temporal.ready(), health?.()]);
+    const [isReady, details] = await Promise.all([isTemporalReady(), health?.()]);
     const reason = 'Temporal cannot be used; the log of the ingress says why';
     // Also while the database is away: a process that is taken out of service would take orders' webhooks with it.
     return isReady ? { status: 'ready', details } : { status: 'not ready', reason, details };
@@ -111,7 +111,7 @@ export async function startIngress(config: IngressConfig, log: Logger, given: Gi
     throw error;
   });
   // Nobody may be polling `/ready`: log at once what a wrong address would otherwise cost the first webhook.
-  temporal.ready().catch((error: unknown) => log.error({ error }, 'Temporal could not be checked'));
+  isTemporalReady().catch((error: unknown) => log.error({ error }, 'Temporal could not be checked'));
   return {
     url,
     counts: () => handler.counts(),

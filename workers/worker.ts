@@ -114,9 +114,9 @@ async function poll(
   if (config.deployment) await warnWithoutCurrentRelease(connection, namespace, config.deployment, log);
   const workers = await createWorkers(options, config.queues);
   const unfollow = followApiKey(connection, config.temporal, log);
-  const health = observe(workers, { connection, client, config, log }, observing);
+  observe(workers, { connection, client, config, log }, observing);
   const ended = runToEnd(workers, audit, async () => {
-    await Promise.all([dependencies.service.close(), store?.close(), schedule.stop(), health.settled()]);
+    await Promise.all([dependencies.service.close(), store?.close(), schedule.stop()]);
     unfollow();
     keys?.stop();
     await connection.close();
@@ -148,22 +148,21 @@ function observe(
   workers: readonly Worker[],
   { connection, client, config, log }: Observed,
   { monitoring, sdk }: Observing,
-): { settled(): Promise<void> } {
+): void {
   const { address, namespace } = config.temporal;
-  const temporal = temporalHealth(connection, { process: 'worker', address, namespace, log });
+  const isTemporalReady = temporalHealth(connection, { process: 'worker', address, namespace, log });
   const watched = { client, taskQueue: config.taskQueue, log, isOn: config.reconcileEveryMinutes > 0 };
   const refreshes = monitoring && [watchFleet, watchReconciliation].map((watch) => watch(monitoring.registry, watched));
   monitoring?.watch({
     ready: async (): Promise<Readiness> => {
       const state = workers.map((worker) => worker.getState()).find((each) => each !== 'RUNNING');
       if (state !== undefined) return { status: state === 'INITIALIZED' ? 'starting' : 'stopping' };
-      if (await temporal.ready()) return { status: 'ready' };
+      if (await isTemporalReady()) return { status: 'ready' };
       return { status: 'not ready', reason: 'Temporal cannot be used; the log of the worker says why' };
     },
     refresh: async () => void (await Promise.all((refreshes ?? []).map((refresh) => refresh()))),
     ...(sdk && { page: () => sdk.page() }),
   });
-  return temporal;
 }
 
 /** A missing setting does not mean "none": work that needs it fails here, and waits for a worker that has it. */

@@ -214,11 +214,11 @@ test('a header that cannot be sent makes Temporal unusable, and neither answer n
   };
   const logged: unknown[] = [];
   const log = { warn: (...line: unknown[]) => logged.push(line) };
-  const health = temporalHealth(connection as never, {
+  const isReady = temporalHealth(connection as never, {
     ...{ process: 'ingress', address: 'temporal:7233', namespace: 'default' },
     log: log as never,
   });
-  expect(await health.ready()).toBe(false);
+  expect(await isReady()).toBe(false);
   expect(JSON.stringify(logged)).toContain('the ingress is not ready');
   expect(JSON.stringify(logged)).not.toContain('invented-key');
 });

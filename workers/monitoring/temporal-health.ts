@@ -1,18 +1,10 @@
 import { once } from 'node:events';
 import { type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { AbandonedCalls } from '../../client/call-options.js';
 import { remembered } from './readings.js';
 
 /** Probes of container platforms usually wait for 1 to 5 seconds. */
 export const readyTimeoutMs = 2_000;
-
-interface TemporalHealth {
-  /** True if Temporal and the namespace can be used; asked once for all callers within a few seconds. */
-  ready(): Promise<boolean>;
-  /** Waits until no question is under way. */
-  settled(): Promise<void>;
-}
 
 /** The part that both kinds of connection have: the worker's native one and the client's. */
 type Asked = Pick<ConnectionLike, 'workflowService' | 'withDeadline'>;
@@ -25,21 +17,22 @@ interface TemporalHealthOptions {
   log: Pick<Logger, 'warn'>;
 }
 
-/** The reason is only logged: it names internal addresses, and anybody may ask if a process is ready. */
-export function temporalHealth(connection: Asked, options: TemporalHealthOptions): TemporalHealth {
+/**
+ * True if Temporal and the namespace can be used; asked once for all callers within a few seconds. The reason is only logged: it names
+ * internal addresses, and anybody may ask if a process is ready.
+ */
+export function temporalHealth(connection: Asked, options: TemporalHealthOptions): () => Promise<boolean> {
   const { process, address, namespace, log } = options;
-  const questions = new AbandonedCalls();
-  const ready = remembered(async () => {
+  return remembered(async () => {
     const abort = AbortSignal.timeout(readyTimeoutMs);
     const tooLong = once(abort, 'abort').then(() => `no answer within ${readyTimeoutMs / 1000} seconds`);
-    const reason = await Promise.race([questions.track(ask(connection, namespace)), tooLong]);
+    const reason = await Promise.race([ask(connection, namespace), tooLong]);
     if (reason !== undefined) {
       const remedy = 'start it, or correct TEMPORAL_ADDRESS or TEMPORAL_NAMESPACE';
       log.warn({ reason, address, namespace }, `the ${process} is not ready: Temporal cannot be used: ${remedy}`);
     }
     return reason === undefined;
   });
-  return { ready, settled: () => questions.settled() };
 }
 
 /** @returns why it cannot be used; nothing if it can */
