@@ -25,7 +25,7 @@ const rememberedMs = 15_000;
 const answerWithinMs = 5_000;
 
 /** Asks Temporal at most once in that time for all creations of this process. An error is not remembered. */
-export function placingSwitch(temporal: Client, taskQueue: string): RequireNotStopped {
+export function refusesWhenStopped(temporal: Client, taskQueue: string): RequireNotStopped {
   let last: { at: number; stop: Promise<PlacingStop | undefined> } | undefined;
   const current = (): Promise<PlacingStop | undefined> => {
     // A clock that was set back makes no answer last longer.

@@ -16,7 +16,8 @@ import {
 import { describe } from './workflow-runs.js';
 
 /*
- * The reason why a call got no answer: no worker polls, the worker fails, Temporal does not answer, or it takes longer.
+ * The reason why a call got no answer: no worker polls, the worker fails, Temporal does not answer, or it takes longer. What each advises: its
+ * class in `errors.ts`.
  */
 
 /** To find out why there was no answer must not take noticeably longer than the deadline. */

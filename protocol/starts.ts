@@ -36,7 +36,7 @@ import type { ResolvedReportPolicy } from './report/policy.js';
 const resolvedDefaults = resolvePolicy('order');
 
 /**
- * The start options for the workflow that follows the order's chain, to be used with signal-with-start. Search
+ * The start options for the workflow that follows the order's chain, for `signalOrStart`. Search
  * attributes set at the start cost nothing; the running workflow changes them later.
  *
  * @param policy by default today's defaults, which become data of the history
@@ -47,7 +47,7 @@ export function kitOrderStart(
   reference = readPassthrough(snapshot.passthrough)?.reference,
   policy: ResolvedOrderPolicy = resolvedDefaults,
 ): WorkflowStart<KitOrderInput> {
-  // The run itself says if it takes in an order that names it.
+  // Such an order may be another user's (`isForeign`): the run adds its id once it has taken it in.
   const namedByUs = readPassthrough(snapshot.passthrough)?.root !== undefined;
   return {
     name: kitOrderName,

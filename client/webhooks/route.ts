@@ -25,7 +25,7 @@ import { jobChangedSignal } from '../../protocol/report/messages.js';
 import type { Outcome } from './answers.js';
 import { type Destinations, isRejected, rejectBody, storeRejected } from './sinks.js';
 import { deliverConnection, deliverHealthData } from './health-data.js';
-import { signal } from './signal.js';
+import { signalWorkflow } from './signal.js';
 import type { Message, UnparsedMessage } from './verify.js';
 
 /*
@@ -101,7 +101,7 @@ async function deliverOrder(event: events.OrderEventReceived, message: Message, 
   const root = rootOf(snapshot);
   const { orderId } = snapshot;
   if (!isAddressable(orderId) || !isAddressable(root)) return notAddressable;
-  return signal(message, to, { orderId }, kitOrderStart(snapshot, root), orderChangedSignal, snapshot);
+  return signalWorkflow(message, to, { orderId }, kitOrderStart(snapshot, root), orderChangedSignal, snapshot);
 }
 
 /**
@@ -123,7 +123,14 @@ async function deliverCriticalResult(
   const { orderId } = report;
   const root = report.order ? rootOf(report.order) : orderId;
   if (!isAddressable(orderId) || !isAddressable(root)) return notAddressable;
-  return signal(message, to, { orderId }, criticalResultStart(report, root), criticalResultReportedSignal, report);
+  return signalWorkflow(
+    message,
+    to,
+    { orderId },
+    criticalResultStart(report, root),
+    criticalResultReportedSignal,
+    report,
+  );
 }
 
 /** Names, birth dates and values stay behind; of the job go its states and counts. */
@@ -135,7 +142,7 @@ async function deliverParsingJob(
   const { jobId, job } = event;
   if (!isAddressable(jobId)) return notAddressable;
   const snapshot = { ...reportSnapshotOf(job), jobId, ...userIn(event) };
-  return signal(message, to, { jobId }, parsingJobStart(snapshot), jobChangedSignal, snapshot);
+  return signalWorkflow(message, to, { jobId }, parsingJobStart(snapshot), jobChangedSignal, snapshot);
 }
 
 /** Address, visitor and notes are left out. */
@@ -148,7 +155,7 @@ async function deliverAppointment(
   if (!isAddressable(orderId)) return notAddressable;
   const snapshot = { ...appointmentSnapshotOf(appointment), orderId, ...userIn(event) };
   const start = bookAppointmentStart(orderId, snapshot);
-  return signal(message, to, { orderId }, start, appointmentChangedSignal, snapshot);
+  return signalWorkflow(message, to, { orderId }, start, appointmentChangedSignal, snapshot);
 }
 
 /** A stub without patient or candidates: the run reads the review. */
@@ -159,7 +166,7 @@ async function deliverMatchReview(
 ): Promise<Outcome> {
   if (!isAddressable(event.report.rawResultId)) return notAddressable;
   const reported = { ...event.report, ...userIn(event) };
-  return signal(message, to, {}, matchReviewStart(reported), matchReviewReportedSignal, reported);
+  return signalWorkflow(message, to, {}, matchReviewStart(reported), matchReviewReportedSignal, reported);
 }
 
 function userIn({ userId }: { userId?: string }): { userId?: string } {

@@ -11,10 +11,10 @@ import type { Destinations } from './sinks.js';
 import type { Message } from './verify.js';
 
 /**
- * The last step of a message: signals the workflow that it belongs to, which is started if it does not run; nothing if a process that shares the memory
- * has delivered the message in the last minutes.
+ * The last step of a message: signals the workflow that it belongs to, which is started if it does not run. Nothing is sent if
+ * `deliveredMessages` has the message.
  */
-export async function signal<Argument>(
+export async function signalWorkflow<Argument>(
   message: Message,
   to: Destinations,
   ids: Pick<Outcome, 'orderId' | 'jobId'>,

@@ -9,6 +9,7 @@ import { omitNullish } from '../../service/json-object.js';
 /* Where an event goes besides Temporal: the sinks for health data and for rejected events, which a product may provide. Where it goes in Temporal: `route.ts`. */
 
 export interface Destinations {
+  /** Refuses what is too large, or not encrypted where the worker requires it: wrapped in `handler.ts`. */
   temporal: Client;
   taskQueue: string;
   /** Says which orders are ours. */

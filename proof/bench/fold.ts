@@ -1,5 +1,5 @@
 import type { OrderSnapshot } from '../../service/order/snapshot.js';
-import { observe, type Orders } from '../../workflows/order/snapshots.js';
+import { foldSnapshot, type Orders } from '../../workflows/order/snapshots.js';
 import { standingOf } from '../../protocol/order/lifecycle.js';
 import { type Measure, interleaved } from './rounds.js';
 
@@ -48,7 +48,7 @@ async function foldFor(): Promise<Record<string, number>> {
 function foldAll(): void {
   let orders: Orders = [];
   for (const snapshot of snapshots) {
-    orders = observe(orders, snapshot);
+    orders = foldSnapshot(orders, snapshot);
     for (const { events, latest } of orders) standingOf(events, latest.status);
   }
 }

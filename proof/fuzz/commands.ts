@@ -6,7 +6,7 @@ import * as links from '../../workflows/link/commands.js';
 import { openLink, type LinkRun } from '../../workflows/link/link.js';
 import { validate as validateReview } from '../../workflows/match-review/commands.js';
 import { openReview, type MatchReviewRun } from '../../workflows/match-review/review.js';
-import { learn, openChain } from '../../workflows/order/chain.js';
+import { foldIn, openChain } from '../../workflows/order/chain.js';
 import { validateAcknowledgement } from '../../workflows/order/acknowledging.js';
 import * as orders from '../../workflows/order/commands.js';
 import { validatePolicyChange } from '../../workflows/order/policy-change.js';
@@ -29,7 +29,7 @@ const at = '2026-01-05T10:00:00.000Z';
 export const orderId = 'order-1';
 
 const chain = openChain({ rootOrderId: orderId, policy: resolvePolicy('order') }, Date.parse(at));
-learn(chain, {
+foldIn(chain, {
   orderId,
   method: 'testkit',
   userId: 'user-1',

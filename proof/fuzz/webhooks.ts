@@ -6,7 +6,7 @@ import type { Random } from './random.js';
 import { type CaughtStart, recordingTemporal } from './recording-temporal.js';
 import type { Tally } from './tally.js';
 import { announceNews } from '../../workflows/order/announcements.js';
-import { learn, openChain } from '../../workflows/order/chain.js';
+import { foldIn as foldSnapshotIn, openChain } from '../../workflows/order/chain.js';
 import { nextMoment } from '../../workflows/order/deadlines.js';
 import { readSnapshot } from '../../workflows/order/snapshots.js';
 import { caseFileOf, stateOf } from '../../workflows/order/view.js';
@@ -120,7 +120,7 @@ function foldOrder(argument: unknown): void {
   if (!snapshot) throw new Error('The snapshot of a webhook is not read as one.');
   const chain = openChain({ rootOrderId: snapshot.orderId, policy: resolvePolicy('order') }, 0);
   chain.notifies = true;
-  learn(chain, snapshot);
+  foldSnapshotIn(chain, snapshot);
   announceNews(chain);
   const next = nextMoment(chain)?.at;
   if (next !== undefined && Number.isNaN(next)) throw new Error('The next moment is not a time.');

@@ -7,7 +7,7 @@ import { matchReviewActivities } from '../../activities/match-review.js';
 import { notificationActivities } from '../../activities/notifications/notifications.js';
 import { orderActivities } from '../../activities/order/orders.js';
 import { placingActivities } from '../../activities/order/placing.js';
-import { placingSwitch } from '../../activities/placing-stop.js';
+import { refusesWhenStopped } from '../../activities/placing-stop.js';
 import { policyActivities } from '../../activities/policy.js';
 import { reportActivities } from '../../activities/report/reports.js';
 import { runningWorkActivities } from '../../activities/deletion/running-work.js';
@@ -67,7 +67,7 @@ export async function play(life: Life, { workflows, world: Make }: Kind, joining
     const temporal = server.client();
     const dependencies: ActivityDependencies = {
       ...{ service: network.service, temporal, taskQueue: 'lives', echoesPassthrough: true, erasesHistories: false },
-      requireNotStopped: placingSwitch(temporal, 'lives'),
+      requireNotStopped: refusesWhenStopped(temporal, 'lives'),
       ...{
         reportFiles: { open: () => Promise.reject(new TypeError('no file')) },
         encrypts: true,

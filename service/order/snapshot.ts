@@ -3,8 +3,8 @@ import { isCritical } from '../interpretation.js';
 /**
  * The state of one lab order at one moment, as far as the lifecycle needs it.
  *
- * Webhooks and reads carry the whole order with names, addresses and birth dates; a snapshot leaves all of that out, so
- * it may enter a workflow's history. Timestamps are ISO 8601 in UTC with a zone; a timestamp that the service sent
+ * Webhooks and reads carry the whole order with names, addresses and birth dates; a snapshot leaves all of that out (`projection.ts`),
+ * so it may enter a workflow's history. Timestamps are ISO 8601 in UTC with a zone; a timestamp that the service sent
  * without a zone has been read as UTC (docs/internals/lab-service.md).
  */
 export interface OrderSnapshot {

@@ -17,7 +17,7 @@ import {
 import { NativeConnection } from '@temporalio/worker';
 import ms from 'ms';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { placingSwitch, type RequireNotStopped } from '../../activities/placing-stop.js';
+import { refusesWhenStopped, type RequireNotStopped } from '../../activities/placing-stop.js';
 import { createActivities } from '../../activities/activities.js';
 import { createReportFiles } from '../../activities/report-file/report-files.js';
 import { LabOperations } from '../../client/lab-operations.js';
@@ -215,7 +215,8 @@ export class Stage {
     const common = {
       ...{ service, temporal, taskQueue, reportFiles, echoesPassthrough: true, erasesHistories: true, encrypts: false },
       // It remembers for 15 seconds of real time, in which a story skips weeks.
-      requireNotStopped: (...attempt: Parameters<RequireNotStopped>) => placingSwitch(temporal, taskQueue)(...attempt),
+      requireNotStopped: (...attempt: Parameters<RequireNotStopped>) =>
+        refusesWhenStopped(temporal, taskQueue)(...attempt),
     };
     const activities = createActivities({
       ...common,

@@ -218,6 +218,7 @@ function recordAppointment(
 ): boolean {
   if (answer.userId !== undefined) appointment.userId ??= answer.userId;
   appointment.missing = 0;
+  if (isNow) delete appointment.reported;
   const compared = isNow ? 'newer' : compareReceived(appointment.known, answer);
   if (compared === 'nothing') return false;
   if (compared === 'unclear') appointment.unclear = true;
@@ -280,6 +281,9 @@ function learn(appointment: Appointment, snapshot: AppointmentSnapshot, now: num
   } else if (isOpen(snapshot)) {
     delete appointment.fallen;
     delete appointment.askAgainAt;
+    // It stands all the same, and its next fall is news.
+    if (appointmentId === appointment.cancelled?.appointmentId && !(before && isOpen(before)))
+      delete appointment.cancelled;
   }
   if (before?.status !== status || before.startAt !== startAt || before.appointmentId !== appointmentId) {
     note(appointment, startAt === undefined ? status : `${status}, for ${startAt}`, now);

@@ -3,7 +3,7 @@ import type { Attention, RaisedAttention } from '../../protocol/attention.js';
 import { ofAttention } from '../../protocol/search-attributes.js';
 import { note, type Journal } from './journal.js';
 import { moment, setSearchAttributes, words } from './operators.js';
-import type { Delivery } from './outbox.js';
+import type { AfterDelivery } from './outbox.js';
 import { iso } from './spans.js';
 
 /** The reasons why a person should look, in the state of the workflow that raises them. */
@@ -116,11 +116,11 @@ export function resumeQuestions<Raised extends RaisedAttention<string>>(
 }
 
 /** Raises attention while notifications cannot be delivered: a person has to look at the receiver. */
-export function deliveryOf<Raised extends RaisedAttention<string>, State>(
+export function afterDelivery<Raised extends RaisedAttention<string>, State>(
   state: State,
   { raise, clear }: AttentionVerbs<State, Raised>,
   hasNews: () => void,
-): Delivery {
+): AfterDelivery {
   const reason: Raised['reason'] = 'notifications_undelivered';
   return {
     delivered() {

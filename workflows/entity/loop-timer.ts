@@ -50,8 +50,8 @@ export class LoopTimer {
    * Begins a turn of the main loop. If the timer has fired, its moment is due, and so is everything up to now that was known when it was
    * set. Once something has come in, a moment up to now may count from it and differ in a replay: such a moment gets its own timer.
    */
-  begin({ isDisturbed }: { isDisturbed: boolean }): void {
-    this.isTouched ||= isDisturbed;
+  begin({ hasWork }: { hasWork: boolean }): void {
+    this.isTouched ||= hasWork;
     const { at, hasFired, isTouched } = this;
     if (!hasFired || at === undefined) return;
     if (isTouched) this.fired.add(at);

@@ -9,7 +9,7 @@ import {
 import type { RaisedAttention } from '../../protocol/attention.js';
 import { unreadableSignal } from '../../protocol/unencrypted.js';
 import { LoopTimer, keepTimeBy, type Moment } from './loop-timer.js';
-import { deliveryOf, type AttentionVerbs } from './attention.js';
+import { afterDelivery, type AttentionVerbs } from './attention.js';
 import { CommandQueue } from './commands.js';
 import { deliverAtLast, deliverBeforeEnd, keepDelivering, type Outbox } from './outbox.js';
 import { afterMessages, isStepRecorded } from './steps.js';
@@ -73,9 +73,9 @@ export async function runLoop<State extends Outbox, Raised extends RaisedAttenti
 ): Promise<void> {
   const { state, attention, isForwarded = () => false } = loop;
   keepTimeBy(state, run.timer);
-  const outcome = deliveryOf(state, attention, () => (run.hasNews = true));
+  const after = afterDelivery(state, attention, () => (run.hasNews = true));
   const isItsTurn = () => run.isWoken?.() !== true;
-  void CancellationScope.nonCancellable(() => keepDelivering(state, outcome, isItsTurn));
+  void CancellationScope.nonCancellable(() => keepDelivering(state, after, isItsTurn));
   const act = async () => {
     if (run.hasUnreadable) {
       run.hasUnreadable = false;
@@ -100,19 +100,19 @@ export async function runLoop<State extends Outbox, Raised extends RaisedAttenti
 async function workToTheEnd(run: Wakeable, verbs: LoopVerbs): Promise<void> {
   const { timer } = run;
   for (;;) {
-    timer.begin({ isDisturbed: isDisturbed(run) });
+    timer.begin({ hasWork: hasWork(run) });
     run.hasNews = false;
     await verbs.act();
-    if (verbs.isForwarded?.() || (verbs.isOver() && !isDisturbed(run))) return;
+    if (verbs.isForwarded?.() || (verbs.isOver() && !hasWork(run))) return;
     const setTimer = () => timer.set(verbs.nextMoment());
     if (isNewRunDue(verbs) && (await awaitIdle(run, setTimer)))
       await continueInNewRun(verbs.nextInput(), verbs.workflowType);
     // If something came in meanwhile, or the timer has fired, the next turn deals with it: no timer is needed.
-    if (!isDisturbed(run) && !timer.hasFired) {
+    if (!hasWork(run) && !timer.hasFired) {
       setTimer();
       if (verbs.meanwhile) await verbs.meanwhile();
     }
-    await untilWoken(run, () => isDisturbed(run) || timer.hasFired || (isNewRunDue(verbs) && allHandlersFinished()));
+    await untilWoken(run, () => hasWork(run) || timer.hasFired || (isNewRunDue(verbs) && allHandlersFinished()));
   }
 }
 
@@ -134,7 +134,7 @@ export async function untilWoken(run: Wakeable, isWoken: () => boolean): Promise
 async function end(run: Wakeable, outbox: Outbox, { announceEnd, isOver }: LoopVerbs): Promise<boolean> {
   run.timer.disarm();
   announceEnd?.();
-  await deliverBeforeEnd(outbox, () => isDisturbed(run));
+  await deliverBeforeEnd(outbox, () => hasWork(run));
   return (await awaitIdle(run)) && isOver();
 }
 
@@ -143,15 +143,15 @@ async function end(run: Wakeable, outbox: Outbox, { announceEnd, isOver }: LoopV
  * @param setTimer for what falls due meanwhile
  */
 async function awaitIdle(run: Wakeable, setTimer?: () => void): Promise<boolean> {
-  const isWoken = () => allHandlersFinished() || isDisturbed(run) || run.timer.hasFired;
+  const isWoken = () => allHandlersFinished() || hasWork(run) || run.timer.hasFired;
   if (!isWoken()) {
     setTimer?.();
     await untilWoken(run, isWoken);
   }
-  return allHandlersFinished() && !isDisturbed(run);
+  return allHandlersFinished() && !hasWork(run);
 }
 
-function isDisturbed({ hasNews, commands }: Wakeable): boolean {
+function hasWork({ hasNews, commands }: Wakeable): boolean {
   return hasNews || commands?.isEmpty === false;
 }
 

@@ -24,8 +24,8 @@ export interface Outbox {
   policy: { notificationDeadline: number };
 }
 
-/** The actions of the workflow after the outcome of a delivery. */
-export interface Delivery {
+/** What the workflow does after a delivery. */
+export interface AfterDelivery {
   delivered(): void;
   /** Nothing arrived in time; it stays in the outbox and is tried again. */
   undelivered(): void;
@@ -40,7 +40,7 @@ const pauseAfterFailure = 10 * minute;
 /** How long an end waits for the receiver. Then `deliverNotifications` goes on, and the workflow closes. */
 const endWait = '1 minute';
 
-/** Puts a notification into the outbox. If the deployment has no receiver, nothing is kept and nothing scheduled. */
+/** Puts a notification into the outbox, which `keepDelivering` empties. If the deployment has no receiver, nothing is kept and nothing scheduled. */
 export function enqueue(to: Pick<Outbox, 'notifies' | 'outbox'>, notification: Notification): void {
   if (to.notifies !== false) to.outbox.push(notification);
 }
@@ -117,7 +117,7 @@ export async function deliverAtLast(from: Outbox): Promise<void> {
  * Empties the outbox, beside everything else: no fold and no command ever waits for a receiver. Goes on as long as the run does.
  * @param isItsTurn false for the moment in which something else has to be scheduled first
  */
-export async function keepDelivering(from: Outbox, outcome: Delivery, isItsTurn: () => boolean): Promise<void> {
+export async function keepDelivering(from: Outbox, after: AfterDelivery, isItsTurn: () => boolean): Promise<void> {
   for (;;) {
     await afterMainLoop(() => from.notifies === true && from.outbox.length > 0 && isItsTurn());
     const wasEnding = from.isEnding === true;
@@ -126,7 +126,7 @@ export async function keepDelivering(from: Outbox, outcome: Delivery, isItsTurn:
       // What has come since, and is urgent, ends the attempts for a batch, and the pause after them. For one that already waited the next
       // batch would have no room either, and its attempts would start over for nothing.
       const known = from.outbox.slice();
-      const pause = await deliverBatch(from, known, outcome, isItsTurn);
+      const pause = await deliverBatch(from, known, after, isItsTurn);
       if (pause > 0) await waitForReceiver(from, known, pause, wasEnding);
     }
   }
@@ -160,7 +160,7 @@ export function isOvertaken(known: readonly Notification[], waiting: readonly No
 async function deliverBatch(
   from: Outbox,
   known: readonly Notification[],
-  outcome: Delivery,
+  after: AfterDelivery,
   isItsTurn: () => boolean,
 ): Promise<number> {
   const batch = batchOf(from.outbox);
@@ -178,13 +178,13 @@ async function deliverBatch(
     const { delivered, refused, handedOver } = await attempts.run(notify);
     remove(from, handedOver ? batch.map(({ id }) => id) : arrived(batch, delivered, refused));
     if (refused.length > 0) await handOverNotifications(from, [], refused);
-    outcome.delivered();
+    after.delivered();
     return 0;
   } catch (error) {
     // They were called back: the result of the last attempt does not matter.
     if (attempts.consideredCancelled) return 0;
     const refusal = refusalOf(error);
-    outcome.undelivered();
+    after.undelivered();
     return Math.max(pauseAfterFailure, askedPause(refusal));
   } finally {
     isOver = true;

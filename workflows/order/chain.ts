@@ -17,7 +17,7 @@ import { type Attentive, nothingYet, wasRaised } from '../entity/attention.js';
 import { refuse } from '../entity/commands.js';
 import type { Outbox } from '../entity/outbox.js';
 import { openPolicy, type Governed } from '../entity/policy.js';
-import { observe, restoredOrders, type OrderRecord, type Orders } from './snapshots.js';
+import { foldSnapshot, restoredOrders, type OrderRecord, type Orders } from './snapshots.js';
 import { carriedOn, firstVersion } from '../entity/versions.js';
 import { omitNullish } from '../../protocol/json.js';
 
@@ -84,6 +84,7 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   recheckAt?: number;
   /** True once the log and the case file say that the service reports times in the future. */
   notedFutureTimes?: true;
+  /** An end that no event says: failed, abandoned, unresolved, gone. `outcomeOf` is the outcome of every end. */
   ending?: OrderOutcome;
   /** The ending was put into the outbox. */
   endAnnounced?: boolean;
@@ -160,8 +161,8 @@ export function openChain({ rootOrderId, policy, carried }: KitOrderInput, now: 
 }
 
 /** Folds a report in; says whether it reported anything new. */
-export function learn(chain: Chain, snapshot: OrderSnapshot): boolean {
-  const orders = observe(chain.orders, snapshot);
+export function foldIn(chain: Chain, snapshot: OrderSnapshot): boolean {
+  const orders = foldSnapshot(chain.orders, snapshot);
   if (orders === chain.orders) return false;
   chain.orders = orders;
   return true;

@@ -29,8 +29,9 @@ import {
 import { endObsoleteWait } from './decisions.js';
 import { deadlinesOf, isOverdueName, type Deadline } from './deadlines.js';
 import { receiveSnapshot } from './intake.js';
-import { publish, stateOf } from './view.js';
-import { asks, needsOnlyWait } from './questions.js';
+import { publish } from './publish.js';
+import { stateOf } from './view.js';
+import { asksForDecision, needsOnlyWait } from './questions.js';
 import { readOrder } from './reading.js';
 import { allReplacements, replaceKit } from './replacing.js';
 import { answerCaller, requireNoOtherRoot, type KitOrderRun } from './run.js';
@@ -317,13 +318,13 @@ function isResolved(chain: Chain, orderId: string, decision: Decision): boolean 
   const isAnsweredSo = chain.resolutions.some((answer) => answer.orderId === orderId && answer.decision === decision);
   if (decision === 'abandon')
     return isAnsweredSo && (outcomeOf(chain) !== undefined || currentOrder(chain).orderId !== orderId);
-  return isAnsweredSo && !asks(chain, orderId);
+  return isAnsweredSo && !asksForDecision(chain, orderId);
 }
 
 /** The decision that stands for an order that asks nothing any more, and has not moved on since. */
 function resolutionOf(chain: Chain, orderId: string): Decision | undefined {
   const order = findOrder(chain, orderId);
-  if (!order || asks(chain, orderId)) return undefined;
+  if (!order || asksForDecision(chain, orderId)) return undefined;
   if (isReplaced(chain, orderId) && currentOrder(chain).orderId !== orderId) return 'replace';
   return chain.resolutions.find((answer) => answer.orderId === orderId && answer.eventId === lastEventId(order))
     ?.decision;

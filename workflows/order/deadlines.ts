@@ -24,7 +24,7 @@ import type { AttentionReason } from '../../protocol/order/state.js';
 export interface Deadline {
   /**
    * `<base key>`, then `.<n>` for the n-th time that counts because more time was given, from 2; then `.<date>`, `.limit` or `.begun` if
-   * the service names a date, and `.<n>` of a reminder: `<order id>/results_overdue.2.2026-01-05`.
+   * the service names a date, and `.<n>` of a reminder: `<order id>/9.results_overdue.2.2026-01-05`.
    */
   key: string;
   /** `<order id>/<name>`, or `<order id>/<event id>.<name>` for what can happen to an order more than once, `<order id>/late.<name>`: extensions are kept by it. */

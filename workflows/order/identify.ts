@@ -16,7 +16,7 @@ import { resumeQuestions } from '../entity/attention.js';
 import { refusalOf } from '../entity/commands.js';
 import { noteDecided, type Decided } from '../entity/journal.js';
 import { markAnnounced } from './announcements.js';
-import { ordersOf, currentOrder, lastEventId, learn, needsSuccessor, outcomeOf, type Chain } from './chain.js';
+import { ordersOf, currentOrder, foldIn, lastEventId, needsSuccessor, outcomeOf, type Chain } from './chain.js';
 import { isAlarmed, raiseCriticalResults, recountReminders } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { expelForeign, receiveSnapshot } from './intake.js';
@@ -175,10 +175,10 @@ function resume(chain: Chain, previous: KitOrderResult): void {
     );
     // An end may have been in the order's own status alone; the status of an order that goes on is in its events.
     const own = isEnd(status) ? { status } : {};
-    learn(before, { orderId, events, ...own, ...omitNullish({ interpretation, flaggedCritical }) });
+    foldIn(before, { orderId, events, ...own, ...omitNullish({ interpretation, flaggedCritical }) });
   }
   for (const order of ordersOf(before)) markAnnounced(before, order);
-  for (const { latest } of before.orders) learn(chain, latest);
+  for (const { latest } of before.orders) foldIn(chain, latest);
   chain.announced = before.announced;
   chain.replacements = previous.replacements;
   chain.resolutions = previous.answers;

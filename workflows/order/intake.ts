@@ -14,11 +14,11 @@ import { raise } from './announcements.js';
 import {
   currentOrder,
   findOrder,
+  foldIn,
   foreignQuestion,
   isForeign,
   isKnownForeign,
   lastEventId,
-  learn,
   needsSuccessor,
   outcomeOf,
   type Chain,
@@ -28,9 +28,9 @@ import { readCriticalReport, readSnapshot } from './snapshots.js';
 import type { KitOrderRun } from './run.js';
 import { showUnidentified } from './view.js';
 
-/** Takes a report in. Called by signal handlers and by whatever read an order: it waits for nothing. */
-export function receiveSnapshot(run: KitOrderRun, reported: OrderSnapshot): void {
-  const snapshot = readSnapshot(reported);
+/** Takes a snapshot in. Called by signal handlers and by whatever read an order: it waits for nothing. */
+export function receiveSnapshot(run: KitOrderRun, given: OrderSnapshot): void {
+  const snapshot = readSnapshot(given);
   if (!snapshot) {
     // A malformed signal must not stop the task: it is the sender's fault, and the order's next deadline reads it.
     log.error('a signal was dropped: it has no order snapshot');
@@ -40,7 +40,7 @@ export function receiveSnapshot(run: KitOrderRun, reported: OrderSnapshot): void
   const isNew = chain.identified && run.forwardsTo === undefined && !findOrder(chain, snapshot.orderId);
   if (isNew && isForeign(chain, snapshot)) return recordForeign(run, snapshot);
   const believed = withoutFuture(chain, snapshot, Date.now());
-  if (!learn(chain, believed)) return;
+  if (!foldIn(chain, believed)) return;
   recogniseReplacement(chain, believed);
   reopen(chain);
   raiseAlarms(run);

@@ -23,7 +23,8 @@ import { outcomeOf, requireOpen, type Chain } from './chain.js';
 import { awaitsAcknowledgement, recountReminders } from './critical-results.js';
 import { deadlinesOf, isOverdueName, momentsOf } from './deadlines.js';
 import { endObsoleteWait } from './decisions.js';
-import { publish, stateOf, waitingOf } from './view.js';
+import { publish } from './publish.js';
+import { stateOf, waitingOf } from './view.js';
 import { answerCaller, requireNoOtherRoot, type KitOrderRun } from './run.js';
 import { isoOf } from '../entity/spans.js';
 

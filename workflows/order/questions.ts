@@ -7,7 +7,7 @@ import type { Chain } from './chain.js';
 import { deadlinesOf } from './deadlines.js';
 import { lateArrivals } from './redraws.js';
 
-/* The questions that an order asks a person, and what answers each of them. */
+/* The questions that an order asks a person, and what answers each of them. Their words: `protocol/attention-reasons.ts`. */
 
 type Answer =
   /** The order's next move: the question stands as long as its deadline. `wait` moves that deadline. */
@@ -52,7 +52,7 @@ export function needsOnlyWait({ reason }: OrderAttention): boolean {
 }
 
 /** The order asks something that leaves no room for an earlier decision about its problem. */
-export function asks(chain: Chain, orderId: string): boolean {
+export function asksForDecision(chain: Chain, orderId: string): boolean {
   return chain.attention.some((asked) => asked.orderId === orderId && answeredBy[asked.reason] !== 'other');
 }
 

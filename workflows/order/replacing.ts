@@ -90,12 +90,12 @@ function recogniseOwnReplacement(chain: Chain, order: ChainOrder): void {
   const isOwned = ({ orderId }: ChainOrder, n?: number) =>
     chain.replacements.some((replacement) => replacement.n === n || replacement.orderId === orderId);
   const orders = ordersOf(chain);
-  const isRedraw = (other: ChainOrder) =>
+  const isRedrawn = (other: ChainOrder) =>
     orders.slice(0, orders.indexOf(other)).some((earlier) => isRedrawOf(other, earlier));
   const later = orders.slice(orders.indexOf(order) + 1).map((other) => ({ other, n: numberIn(chain, other) }));
   const unowned = later.filter(({ other, n }) => !isOwned(other, n));
   const numbered = unowned.filter(({ n = 0 }) => n > own).toSorted((a, b) => (a.n ?? 0) - (b.n ?? 0));
-  const lost = numbered[0] ?? unowned.find(({ other, n }) => n === undefined && !isRedraw(other));
+  const lost = numbered[0] ?? unowned.find(({ other, n }) => n === undefined && !isRedrawn(other));
   if (!lost) return;
   const { orderId, latest } = lost.other;
   const { n = highestNumber(chain) + 1 } = lost;
@@ -109,7 +109,7 @@ function numberIn({ rootOrderId }: Chain, { latest }: ChainOrder): number | unde
   return ours?.root === rootOrderId ? ours.n : undefined;
 }
 
-/** The new order; nothing when its answer never came but a webhook has reported it meanwhile (`receiveReplacement` fills `orderId` in). */
+/** The new order; nothing when its answer never came but a webhook has reported it meanwhile (`recogniseReplacement` fills `orderId` in). */
 async function place(
   run: KitOrderRun,
   reservation: Replacement,

@@ -38,7 +38,7 @@ export function restoredOrders(carried: Orders): Orders {
 }
 
 /** Folds one snapshot in. Answers with the same object when it says nothing new. */
-export function observe(orders: Orders, snapshot: OrderSnapshot): Orders {
+export function foldSnapshot(orders: Orders, snapshot: OrderSnapshot): Orders {
   const before = orders.find((order) => order.orderId === snapshot.orderId);
   if (!before) {
     const events = boundedEvents(unionOf(snapshot.events, []));

@@ -39,7 +39,7 @@ import {
   type Chain,
   type ChainOrder,
 } from './chain.js';
-import { isAlarmed, shownCriticalResult, raiseCriticalResults, remindOfCriticalResults } from './critical-results.js';
+import { isAlarmed, shownCriticalResult } from './critical-results.js';
 import { deadlinesOf, givingUpAt, isKeyOfReminder, isReminder, type Deadline } from './deadlines.js';
 import { firstVersion } from '../entity/versions.js';
 import {
@@ -50,10 +50,6 @@ import {
   ofTransaction,
   ofUser,
 } from '../../protocol/search-attributes.js';
-import { timeOf } from '../entity/loop-timer.js';
-import { announceNews, announceReplacements } from './announcements.js';
-import { askAboutLateArrivals, askAboutWords, clearAnswered } from './questions.js';
-import type { KitOrderRun } from './run.js';
 
 /** The answer of `state` and of every command. */
 export function stateOf(chain: Chain): OrderState {
@@ -290,7 +286,7 @@ export function showUnidentified(chain: Chain): void {
 }
 
 /** Shows the case file and the search attributes of the order as it is now. */
-function show(chain: Chain): void {
+export function show(chain: Chain): void {
   const { rootOrderId, reference, attention } = chain;
   const { orderId, standing, latest } = currentOrder(chain);
   const orderIds = ordersOf(chain).map((order) => order.orderId);
@@ -305,18 +301,4 @@ function show(chain: Chain): void {
       ...ofUser(latest.userId),
     ],
   );
-}
-
-/** Brings everything that others see in line with what is known: questions, alarms, notifications, and the case file. */
-export function publish(run: KitOrderRun): void {
-  const { chain } = run;
-  const now = Date.now();
-  clearAnswered(chain, now);
-  askAboutLateArrivals(chain, now);
-  raiseCriticalResults(run, now);
-  remindOfCriticalResults(chain, timeOf(chain));
-  askAboutWords(chain, now);
-  announceNews(chain);
-  announceReplacements(chain, now);
-  show(chain);
 }

@@ -18,7 +18,8 @@ import { decideByPolicy, endObsoleteWait, endRedrawWaits, isDecisionDue, remind 
 import { forward, hasForeign, passOnAtLast, passOnForeign } from './forwarding.js';
 import { identify } from './identify.js';
 import { receiveReplacement, receivePlacement, receiveSnapshot, receiveCriticalReport } from './intake.js';
-import { publish, resultOf, stateOf } from './view.js';
+import { publish } from './publish.js';
+import { resultOf, stateOf } from './view.js';
 import { readUnfinishedOrders, readUnreadOrders } from './reading.js';
 import { unfinishedOrders } from './redraws.js';
 import { openRun, type KitOrderRun } from './run.js';

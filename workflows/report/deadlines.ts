@@ -64,7 +64,7 @@ export function nextMoment(job: Job): Moment {
 /** Reads the job if nothing was reported for too long, and asks a person to look if it really stands still. */
 export async function handlePassedDeadlines(run: ReportRun): Promise<void> {
   const { job } = run;
-  if (!isDue(job, nextMoment(job).at)) return;
+  if (outcomeOf(job) !== undefined || !isDue(job, nextMoment(job).at)) return;
   // Silence may only mean a lost webhook.
   const isAnswered = await readJob(run);
   if (outcomeOf(job) !== undefined) return;

@@ -550,6 +550,17 @@ describe('a cancellation', () => {
     expect((await of.until(1)).events).toHaveLength(1);
   });
 
+  test('which a late confirmation follows: the next fall of the appointment is news', async () => {
+    const pending = snapshot(['pending']);
+    const of = await begin(pending, { cancelAppointment: { ...pending, status: 'cancelled' } });
+    await cancel(of, { rebook: true });
+    for (const late of [confirmed, cancelled]) await report(of, late);
+    expect(of.events.slice(-2)).toEqual([
+      '0h appointment.phase_changed confirmed',
+      '0h appointment.choice_needed cancelled',
+    ]);
+  });
+
   test('has the same answer again, at the same time and until its end is delivered; any other command is refused then', async () => {
     const of = await begin(confirmed, { cancelAppointment: silent, notify: unavailable });
     expect([await cancel(of), await cancel(of)]).toEqual([undefined, undefined]);

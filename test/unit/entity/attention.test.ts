@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   attentionAttributes,
   attentionVerbsFor,
-  deliveryOf,
+  afterDelivery,
   resumeQuestions,
   type Attentive,
 } from '../../../workflows/entity/attention.js';
@@ -79,7 +79,7 @@ test('a question of an earlier run stands until it is answered, and its count go
 test('notifications that cannot be delivered are attention until one is, and only changes are news', () => {
   const state = opened();
   let news = 0;
-  const delivery = deliveryOf(state, { raise, clear }, () => (news += 1));
+  const delivery = afterDelivery(state, { raise, clear }, () => (news += 1));
   delivery.delivered();
   expect(news).toBe(0);
   delivery.undelivered();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { announceNews, announceReplacements, markAnnounced } from '../../../workflows/order/announcements.js';
-import { ordersOf, learn, openChain, type Chain } from '../../../workflows/order/chain.js';
+import { ordersOf, foldIn, openChain, type Chain } from '../../../workflows/order/chain.js';
 import { remind } from '../../../workflows/order/decisions.js';
 import {
   announcedBy,
@@ -22,7 +22,7 @@ const announced = (chain: Chain) => announcedBy(chain).map(({ id }) => id);
 
 /** What is announced when these reports come one after the other. */
 function announce(reports: readonly OrderSnapshot[], chain = caseOf([])): Chain {
-  for (const report of reports) if (learn(chain, report)) announceNews(chain);
+  for (const report of reports) if (foldIn(chain, report)) announceNews(chain);
   return chain;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AttentionReason } from '../../../protocol/order/state.js';
 import { raise } from '../../../workflows/order/announcements.js';
-import { learn, type Chain } from '../../../workflows/order/chain.js';
+import { foldIn, type Chain } from '../../../workflows/order/chain.js';
 import { clearAnswered } from '../../../workflows/order/questions.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import { announcedBy, caseOf, daysAfterStart, eventsOf, happyPath, kitOf, pathTo, start } from './histories.js';
@@ -14,7 +14,7 @@ const ask = (chain: Chain, reason: AttentionReason, key = 'order-1') =>
 
 /** The questions that are left once the order has come so far. */
 function leftAfter(chain: Chain, ...statuses: string[]): string[] {
-  learn(chain, kitOf('order-1', statuses));
+  foldIn(chain, kitOf('order-1', statuses));
   clearAnswered(chain, start);
   return chain.attention.map(({ key }) => key);
 }

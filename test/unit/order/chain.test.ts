@@ -5,7 +5,7 @@ import {
   isOfTransactionOf,
   findOrder,
   lastEventId,
-  learn,
+  foldIn,
   needsSuccessor,
   openChain,
   outcomeOf,
@@ -67,7 +67,7 @@ describe('a chain of initial, redraw and replacement', () => {
     const ids = { rootOrderId: 'order-1', orderId: 'order-3' };
     expect(stateOf(chain)).toMatchObject({ ...ids, phase: 'in_transit_to_customer' });
     expect(outcomeOf(chain)).toBeUndefined();
-    learn(chain, replacementKit('order-3', happyPath, { interpretation: 'normal' }));
+    foldIn(chain, replacementKit('order-3', happyPath, { interpretation: 'normal' }));
     expect(resultOf(chain)).toMatchObject({
       ...{ ...ids, outcome: 'completed', interpretation: 'normal', replacements },
       chain: [{ phase: 'failed' }, { phase: 'failed' }, { phase: 'completed' }],
@@ -84,7 +84,7 @@ describe('a chain of initial, redraw and replacement', () => {
     const chain = caseOf(reports, { replacements });
     const carried = openChain({ rootOrderId: 'order-1', carried: JSON.parse(JSON.stringify(chain)) as unknown }, start);
     expect(stateOf(carried)).toEqual(stateOf(chain));
-    for (const report of reports) expect(learn(carried, report)).toBe(false);
+    for (const report of reports) expect(foldIn(carried, report)).toBe(false);
   });
 });
 
@@ -132,7 +132,7 @@ describe('a redraw', () => {
     const chain = caseOf([initialOf(badSample)]);
     expect(unreadOrder(chain)).toBe('order-2');
     expect(unreadOrder({ ...chain, lookedUp: ['order-2'] })).toBeUndefined();
-    learn(chain, redrawOf(['ordered']));
+    foldIn(chain, redrawOf(['ordered']));
     expect(unreadOrder(chain)).toBeUndefined();
   });
 
@@ -144,9 +144,9 @@ describe('a redraw', () => {
     expect(unfinishedOrders(chain)).toEqual([{ orderId: 'order-1', key: 'order-1/followed' }]);
     chain.lookedUpUnfinished = ['order-1/followed'];
     expect(unfinishedOrders(chain)).toEqual([]);
-    learn(chain, redrawOf(happyPath));
+    foldIn(chain, redrawOf(happyPath));
     expect(unfinishedOrders(chain)).toEqual([{ orderId: 'order-1', key: 'order-1/ended' }]);
-    learn(chain, initialOf(badSample));
+    foldIn(chain, initialOf(badSample));
     expect(unfinishedOrders(chain)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CommandQueue } from '../../../workflows/entity/commands.js';
 import type { OrderSnapshot } from '../../../service/order/snapshot.js';
-import { learn, type Chain } from '../../../workflows/order/chain.js';
+import { foldIn, type Chain } from '../../../workflows/order/chain.js';
 import { acknowledge, isRepeated } from '../../../workflows/order/acknowledging.js';
 import {
   awaitsAcknowledgement,
@@ -33,7 +33,7 @@ function reported(chain: Chain, report: Partial<CriticalResultReported> = {}, no
 }
 
 function shown(chain: Chain, snapshot: OrderSnapshot): Chain {
-  learn(chain, snapshot);
+  foldIn(chain, snapshot);
   return looked(chain, start);
 }
 

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { canonicalJson, compareText } from '../../../protocol/json.js';
-import { observe, type Orders } from '../../../workflows/order/snapshots.js';
+import { foldSnapshot, type Orders } from '../../../workflows/order/snapshots.js';
 import { daysAfterStart, eventsOf, kitOf, statusOf, topOf } from './histories.js';
 import { anyOrderOf, deliveriesOf, forAll, reportsOfChain, saysCritical } from './reports.js';
 
-const fold = (snapshots: readonly OrderSnapshot[]): Orders => snapshots.reduce(observe, []);
+const fold = (snapshots: readonly OrderSnapshot[]): Orders => snapshots.reduce(foldSnapshot, []);
 /** An alarm that only a lost report named cannot be restored. */
 const withoutAlarm = ({ wasCritical: _alarm, ...order }: Orders[number]) => order;
 const only = (orders: Orders) => {
@@ -47,8 +47,8 @@ describe('any order, repetition and loss of reports', () => {
       const orders = fold(reports);
       const carried = JSON.parse(JSON.stringify(orders)) as Orders;
       for (const report of reports) {
-        expect(observe(orders, report)).toBe(orders);
-        expect(observe(carried, structuredClone(report))).toBe(carried);
+        expect(foldSnapshot(orders, report)).toBe(orders);
+        expect(foldSnapshot(carried, structuredClone(report))).toBe(carried);
       }
     });
   });
@@ -60,7 +60,7 @@ describe('any order, repetition and loss of reports', () => {
     };
     for (const event of events.slice(1)) Object.defineProperty(event, 'toJSON', { value: written });
     const orders = fold(events.map((event) => ({ orderId: 'order-1', events: [event] })));
-    expect(observe(orders, { orderId: 'order-1', events: structuredClone(events.slice(0, 1)) })).toBe(orders);
+    expect(foldSnapshot(orders, { orderId: 'order-1', events: structuredClone(events.slice(0, 1)) })).toBe(orders);
   });
 
   test('a report of later events alone is added without reading the events before the last', () => {
@@ -73,7 +73,7 @@ describe('any order, repetition and loss of reports', () => {
       .events.slice(0, 2)
       .map((event) => Object.defineProperty({ ...event }, 'id', { get: read }));
     const record = { ...only(orders), events: [...unread, ...only(orders).events.slice(2)] };
-    const after = observe([record], { orderId: 'order-1', events: events.slice(3) });
+    const after = foldSnapshot([record], { orderId: 'order-1', events: events.slice(3) });
     expect(only(after).events.map(({ status }) => status)).toEqual(events.map(({ status }) => status));
   });
 
@@ -126,7 +126,7 @@ describe('the latest report', () => {
 
   test('is the same however its keys are ordered', () => {
     const orders = fold([{ orderId: 'order-1', events: [], interpretation: 'a', sampleId: 's' }]);
-    expect(observe(orders, { sampleId: 's', interpretation: 'a', events: [], orderId: 'order-1' })).toBe(orders);
+    expect(foldSnapshot(orders, { sampleId: 's', interpretation: 'a', events: [], orderId: 'order-1' })).toBe(orders);
   });
 });
 

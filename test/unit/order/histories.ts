@@ -1,5 +1,5 @@
 import type { OrderEvent, OrderSnapshot, TransactionSnapshot } from '../../../service/order/snapshot.js';
-import { learn, openChain, type Chain } from '../../../workflows/order/chain.js';
+import { foldIn, openChain, type Chain } from '../../../workflows/order/chain.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 const hour = 3_600_000;
@@ -75,7 +75,7 @@ export function caseOf(snapshots: readonly OrderSnapshot[], more: Partial<Chain>
     notifies: true,
     ...more,
   };
-  for (const snapshot of snapshots) learn(chain, snapshot);
+  for (const snapshot of snapshots) foldIn(chain, snapshot);
   return chain;
 }
 

@@ -6,9 +6,9 @@ import { defaultInstallation } from '../../../service/installation.js';
 import { snapshotOf } from '../../../service/order/projection.js';
 import { orderSchema } from '../../../service/order/orders.js';
 import { announceNews } from '../../../workflows/order/announcements.js';
-import { learn } from '../../../workflows/order/chain.js';
+import { foldIn } from '../../../workflows/order/chain.js';
 import { nextMoment } from '../../../workflows/order/deadlines.js';
-import { observe, readCriticalReport, readSnapshot, type Orders } from '../../../workflows/order/snapshots.js';
+import { foldSnapshot, readCriticalReport, readSnapshot, type Orders } from '../../../workflows/order/snapshots.js';
 import { caseFileOf, stateOf } from '../../../workflows/order/view.js';
 import { projectFolder } from '../../rig/processes.js';
 import { untidyOrder } from '../service/order/untidy-orders.js';
@@ -179,7 +179,7 @@ describe('whatever JSON comes as a signal,', () => {
           expect(overTheWire(read)).toEqual(read);
           expect(readSnapshot(read)).toEqual(read);
           rootOf(read);
-          learn(chain, read);
+          foldIn(chain, read);
           announceNews(chain);
         }
         expect(overTheWire(stateOf(chain))).toEqual(stateOf(chain));
@@ -219,14 +219,14 @@ test('of two reports that are equally late the one that says more counts, whiche
     [whole, partial],
     [partial, whole],
   ])
-    expect(reports.reduce<Orders>(observe, [])).toMatchObject([{ latest: { transaction: { orders: listed } } }]);
+    expect(reports.reduce<Orders>(foldSnapshot, [])).toMatchObject([{ latest: { transaction: { orders: listed } } }]);
 });
 
 describe('the date that an order is scheduled for', () => {
   const undated = { ...minimal, updatedAt: at };
   const dated = { ...undated, activateBy: '2024-04-01' };
   const later = { ...undated, updatedAt: daysAfterStart(1) };
-  const known = (...snapshots: Parameters<typeof observe>[1][]) => snapshots.reduce<Orders>(observe, [])[0];
+  const known = (...snapshots: Parameters<typeof foldSnapshot>[1][]) => snapshots.reduce<Orders>(foldSnapshot, [])[0];
 
   test('stays known if an equal report leaves it out, whichever comes first', () => {
     for (const record of [known(dated, undated), known(undated, dated)])

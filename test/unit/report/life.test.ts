@@ -37,6 +37,14 @@ test('a job that never moves is read at doubling intervals, needs a person, and 
   ]);
 });
 
+test('an overdue job whose result has come is not read, however late the result is delivered', async () => {
+  const job = await (await life(snapshot('started'))).until(2);
+  const reads = job.argumentsOf('readParsingJob').length;
+  job.answers['notify'] = unavailable;
+  for (const isReviewed of [false, true]) await job.signal('jobChanged', snapshot('completed', { counts, isReviewed }));
+  expect(job.argumentsOf('readParsingJob')).toHaveLength(reads);
+});
+
 test('a job is given up a day later if the service is silent', async () => {
   const { events } = await (await life(unavailable)).until(1000);
   expect(events.slice(2)).toEqual(['73h report.ended unresolved', '73h completed']);
