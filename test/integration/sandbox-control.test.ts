@@ -18,56 +18,50 @@ const returned = [
   { after: '3d', status: 'completed' },
 ] as const;
 
-describe('the clock', () => {
-  test('going forward makes every step happen, each at its own time', async () => {
-    const { call, control, newKit } = await startSandbox();
-    const start = Date.parse('2030-01-01T00:00:00Z');
-    await control.setClock(new Date(start));
-    const { id } = await newKit();
-    await control.playStory(id, [
-      { after: '1d', status: 'transit_customer' },
-      { after: '2d', status: 'with_customer' },
-      { after: '30d', status: 'transit_lab' },
-    ]);
-    await control.advanceClock('4d');
-    const { events } = (await call('GET', `/v3/order/${id}`)).body;
-    expect(lows({ events })).toEqual(['ordered', 'awaiting_registration', 'transit_customer', 'with_customer']);
-    const days = events.slice(2).map((event) => (Date.parse(event.created_at) - start) / day);
-    expect(days.map(Math.round)).toEqual([1, 3]);
-    days.forEach((day) => expect(day % 1).toBeLessThan(0.001));
-  });
+test('the clock going forward makes every step happen, each at its own time', async () => {
+  const { call, control, newKit } = await startSandbox();
+  const start = Date.parse('2030-01-01T00:00:00Z');
+  await control.setClock(new Date(start));
+  const { id } = await newKit();
+  await control.playStory(id, [
+    { after: '1d', status: 'transit_customer' },
+    { after: '2d', status: 'with_customer' },
+    { after: '30d', status: 'transit_lab' },
+  ]);
+  await control.advanceClock('4d');
+  const { events } = (await call('GET', `/v3/order/${id}`)).body;
+  expect(lows({ events })).toEqual(['ordered', 'awaiting_registration', 'transit_customer', 'with_customer']);
+  const days = events.slice(2).map((event) => (Date.parse(event.created_at) - start) / day);
+  expect(days.map(Math.round)).toEqual([1, 3]);
+  days.forEach((day) => expect(day % 1).toBeLessThan(0.001));
 });
 
-describe('moving an order', () => {
-  test('goes anywhere, with details, interpretation and unknown statuses', async () => {
-    const { control, newKit } = await startSandbox();
-    const { id } = await newKit();
-    await control.move(id, { status: 'lab_processing_blocked', status_detail: 'date_of_collection_unspecified' });
-    await control.move(id, 'never_heard_of');
-    await control.move(id, 'limbo.testkit.somewhere');
-    const { order } = await control.move(id, 'transit_customer');
-    expect(order.events.slice(2).map(({ status, status_detail: detail }) => [status, detail])).toEqual([
-      ['sample_with_lab.testkit.lab_processing_blocked', 'date_of_collection_unspecified'],
-      ['sample_with_lab.testkit.never_heard_of', null],
-      ['limbo.testkit.somewhere', null],
-      ['collecting_sample.testkit.transit_customer', null],
-    ]);
-  });
+test('moving an order goes anywhere, with details, interpretation and unknown statuses', async () => {
+  const { control, newKit } = await startSandbox();
+  const { id } = await newKit();
+  await control.move(id, { status: 'lab_processing_blocked', status_detail: 'date_of_collection_unspecified' });
+  await control.move(id, 'never_heard_of');
+  await control.move(id, 'limbo.testkit.somewhere');
+  const { order } = await control.move(id, 'transit_customer');
+  expect(order.events.slice(2).map(({ status, status_detail: detail }) => [status, detail])).toEqual([
+    ['sample_with_lab.testkit.lab_processing_blocked', 'date_of_collection_unspecified'],
+    ['sample_with_lab.testkit.never_heard_of', null],
+    ['limbo.testkit.somewhere', null],
+    ['collecting_sample.testkit.transit_customer', null],
+  ]);
 });
 
-describe('stories', () => {
-  test('end with a cancelled or a deleted order', async () => {
-    const { call, control, newKit } = await startSandbox();
-    const [cancelled, deleted] = [await newKit(), await newKit()];
-    await control.playStory(cancelled.id, returned);
-    await control.playStory(deleted.id, returned);
-    await call('POST', `/v3/order/${cancelled.id}/cancel`);
-    await control.deleteOrder(deleted.id);
-    await control.advanceClock('60d');
-    expect(lows((await control.order(cancelled.id)).order).at(-1)).toBe('cancelled');
-    expect((await call('GET', `/v3/order/${deleted.id}`)).status).toBe(404);
-    expect((await call('GET', `/orders?user_id=${deleted.user_id}`)).body.total).toBe(0);
-  });
+test('stories end with a cancelled or a deleted order', async () => {
+  const { call, control, newKit } = await startSandbox();
+  const [cancelled, deleted] = [await newKit(), await newKit()];
+  await control.playStory(cancelled.id, returned);
+  await control.playStory(deleted.id, returned);
+  await call('POST', `/v3/order/${cancelled.id}/cancel`);
+  await control.deleteOrder(deleted.id);
+  await control.advanceClock('60d');
+  expect(lows((await control.order(cancelled.id)).order).at(-1)).toBe('cancelled');
+  expect((await call('GET', `/v3/order/${deleted.id}`)).status).toBe(404);
+  expect((await call('GET', `/orders?user_id=${deleted.user_id}`)).body.total).toBe(0);
 });
 
 test('the request log counts, without bodies and without credentials', async () => {
@@ -118,29 +112,27 @@ test('a control request that cannot be read is refused with a sentence', async (
   expect(await offline.json()).toEqual({ error: expect.stringContaining('at [0]') as string });
 });
 
-describe('a web page', () => {
-  /** Sent manually: `fetch` does not let a caller choose these headers. */
-  async function settle(url: string, headers: Record<string, string>): Promise<number | undefined> {
-    const { hostname, port } = new URL(url);
-    const asked = request({ hostname, port, path: '/_sandbox/settleWebhooks', method: 'POST', headers });
-    asked.end();
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-    answer.resume();
-    return answer.statusCode;
-  }
+/** Sent manually: `fetch` does not let a caller choose these headers. */
+async function settle(url: string, headers: Record<string, string>): Promise<number | undefined> {
+  const { hostname, port } = new URL(url);
+  const asked = request({ hostname, port, path: '/_sandbox/settleWebhooks', method: 'POST', headers });
+  asked.end();
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode;
+}
 
-  test('a web page of another origin controls nothing, and neither does one whose host name was made to lead here', async () => {
-    const { url } = (await startSandbox()).service;
-    const { host } = new URL(url);
-    expect(await settle(url, { host })).toBe(200);
-    expect(await settle(url, { host, origin: `http://${host}` })).toBe(200);
-    expect(await settle(url, { host: 'sandbox:4010' })).toBe(200);
-    for (const origin of ['https://evil.example', 'null', 'http://localhost:1']) {
-      expect(await settle(url, { host, origin }), origin).toBe(403);
-    }
-    expect(await settle(url, { host: 'rebound.evil.example' })).toBe(403);
-    expect(await settle(url, { host: 'rebound.evil.example', origin: 'http://rebound.evil.example' })).toBe(403);
-  });
+test('a web page of another origin controls nothing, and neither does one whose host name was made to lead here', async () => {
+  const { url } = (await startSandbox()).service;
+  const { host } = new URL(url);
+  expect(await settle(url, { host })).toBe(200);
+  expect(await settle(url, { host, origin: `http://${host}` })).toBe(200);
+  expect(await settle(url, { host: 'sandbox:4010' })).toBe(200);
+  for (const origin of ['https://evil.example', 'null', 'http://localhost:1']) {
+    expect(await settle(url, { host, origin }), origin).toBe(403);
+  }
+  expect(await settle(url, { host: 'rebound.evil.example' })).toBe(403);
+  expect(await settle(url, { host: 'rebound.evil.example', origin: 'http://rebound.evil.example' })).toBe(403);
 });
 
 describe('the settings of the program', () => {

@@ -284,17 +284,13 @@ describe('an order that names one that cannot be read', () => {
   });
 });
 
-describe('an order that only an open critical result keeps open', () => {
-  const critical = shownAt(happyPath, { interpretation: 'critical' });
-
-  test('is not looked for any more', async () => {
-    const order = await life(['ordered'], {}, { cancelOrder: unknown, readOrder: null });
-    await order.update('cancel');
-    await order.signal('orderChanged', critical);
-    await order.until(1.5);
-    expect(order.calls).toEqual(['0h cancelOrder', '0h readOrder']);
-    expect(order.run.end).toBeUndefined();
-  });
+test('an order that only an open critical result keeps open is not looked for any more', async () => {
+  const order = await life(['ordered'], {}, { cancelOrder: unknown, readOrder: null });
+  await order.update('cancel');
+  await order.signal('orderChanged', shownAt(happyPath, { interpretation: 'critical' }));
+  await order.until(1.5);
+  expect(order.calls).toEqual(['0h cancelOrder', '0h readOrder']);
+  expect(order.run.end).toBeUndefined();
 });
 
 describe('after a long time without a worker', () => {
