@@ -1,4 +1,4 @@
-import '../proof/model/sandbox.js';
+import '../proof/lives/sandbox.js';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

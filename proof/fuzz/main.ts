@@ -1,4 +1,4 @@
-import '../model/sandbox.js';
+import '../lives/sandbox.js';
 import { commandLine, wholeNumber } from '../../tools/command-line.js';
 import { fuzzAnswers } from './answers.js';
 import { fuzzInputs } from './inputs.js';

@@ -268,6 +268,8 @@ export class AppointmentWorld implements World {
     for (const execution of server.executions) {
       const { closedAt = 0 } = execution;
       const { outcome = '' } = resultOf<AppointmentResult>(execution);
+      const isDrawn = this.state.visits.some((visit) => statusOf(visit) === 'completed');
+      if (outcome === 'completed' && !isDrawn) life.broken(claims.endsAreTrue, 'completed, and no blood was drawn');
       const booked = this.stood.find(
         ({ visit, from, until }) =>
           visit.by === 'product' && from <= closedAt + minute && until > closedAt + minute && !isOfNext(closedAt, from),

@@ -1,7 +1,7 @@
 import { asyncLocalStorage, CancelledFailure, Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { coresdk, google } from '@temporalio/proto';
-import { asJson, fromPayload, type Failure, type JsonPayload } from '../model/payloads.js';
+import { asJson, fromPayload, type Failure, type JsonPayload } from './payloads.js';
 import { long, minute, processes, second, type Life, type Process } from './life.js';
 import type { Incoming } from './recorded-run.js';
 

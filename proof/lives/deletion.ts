@@ -135,6 +135,11 @@ export class DeletionWorld implements World {
     const { outcome, endedAt, undo } = resultOf<DeleteUserResult>(last);
     const ended = Date.parse(endedAt ?? '');
     // A deletion that was announced as final stays final, whoever restores the user after that.
+    for (const { run, closedAt = 0 } of server.executions) {
+      const { outcome: end, graceUntil = '' } = resultOf<DeleteUserResult>({ run });
+      if (end === 'deleted' && Date.parse(graceUntil) > closedAt)
+        life.broken(claims.endsAreTrue, 'final before the end of the grace');
+    }
     const final = server.executions.find((each) => resultOf<DeleteUserResult>(each).outcome === 'deleted')?.closedAt;
     // An end is as old as the read that it goes by, whose answer may take minutes.
     const read = this.reads.findLast((at) => at <= ended) ?? ended;

@@ -1,6 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { linkProviderId } from '../../protocol/ids.js';
-import type { LinkResult } from '../../protocol/link/messages.js';
+import type { LinkResult, LinkState, LinkUrl } from '../../protocol/link/messages.js';
 import { day, hour, minute, second } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
 import { claims, resultOf, webhook, type Stage, type World } from './stage.js';
@@ -136,6 +136,13 @@ export class LinkWorld implements World {
 
   check(): void {
     const { life, server, announced } = this.stage;
+    for (const { name, value, repliedAt = 0 } of server.replies) {
+      const { outcome, linkToken, expiresAt = '' } = (value ?? {}) as Partial<LinkState & LinkUrl>;
+      if (name === 'cancel' && value !== undefined && outcome !== 'cancelled')
+        life.broken(claims.reflected, `cancel, and the link is ${outcome ?? 'open'}`);
+      if (linkToken !== undefined && Date.parse(expiresAt) <= repliedAt)
+        life.broken(claims.reflected, 'requestLink, and the link cannot be used any more');
+    }
     const submitted = server.replies.filter(({ name }) => name === 'submitMfaCode');
     for (const [code, times] of this.codes) {
       const asked = submitted.filter(({ argument }) => (argument as { code: string }).code === code).length;

@@ -1,4 +1,4 @@
-import '../model/sandbox.js';
+import './sandbox.js';
 import { bookAppointment } from '../../workflows/appointment/workflow.js';
 import { deleteUser } from '../../workflows/deletion/workflow.js';
 import { placeKitOrder } from '../../workflows/order/placing.js';

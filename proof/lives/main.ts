@@ -1,4 +1,4 @@
-import '../model/sandbox.js';
+import './sandbox.js';
 import { commandLine } from '../../tools/command-line.js';
 import { kinds, live } from './lives.js';
 

@@ -1,4 +1,4 @@
-import { matchReviewId } from '../../protocol/ids.js';
+import { kitOrderId, matchReviewId } from '../../protocol/ids.js';
 import { outcomeOf } from '../../protocol/match-review/lifecycle.js';
 import type { MatchReviewResult } from '../../protocol/match-review/messages.js';
 import type { ResolvedMatchReviewPolicy } from '../../protocol/match-review/policy.js';
@@ -122,7 +122,10 @@ export class MatchReviewWorld implements World {
     }
     if (this.decided.filter((action) => action !== 'unsure').length > 1)
       life.broken('never two decisions for one review', this.decided.join(', '));
-    const { outcome } = resultOf<MatchReviewResult>(server.latest(workflowId));
+    const { outcome, resolvedOrderId } = resultOf<MatchReviewResult>(server.latest(workflowId));
+    // The order of a review that was given up is left to its own webhooks.
+    if (resolvedOrderId !== undefined && outcome !== 'abandoned' && !server.latest(kitOrderId(resolvedOrderId)))
+      life.broken(claims.handedOver, 'nobody follows the order');
     const actual = outcomeOf(matchReviewReportOf({ id: rawResultId, ...this.review }));
     const isVague = ['gone', 'resolved', 'abandoned', undefined].includes(outcome);
     if (!isVague && outcome !== actual) life.broken(claims.endsAreTrue, `${outcome}, and it is ${actual}`);

@@ -3,7 +3,7 @@ import { standingOf } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type { PlacingEnd } from '../../protocol/order/placing-messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
-import { lowOf } from '../model/order-world.js';
+import { lowOf } from './kits.js';
 import type { Order } from './order.js';
 import { claims, resultOf, type Stage } from './stage.js';
 import type { Reply } from './temporal.js';
@@ -22,6 +22,7 @@ export function checkOrders(stage: Stage, orders: Orders, chainId: string): void
   for (const reply of stage.server.replies) if (reply.refused === undefined) isReflected(stage, orders, reply);
   endIsTrue(stage, orders, chainId);
   nothingGoesBack(stage);
+  everyEvent(stage, orders);
   everyAlarm(stage, orders);
 }
 
@@ -41,6 +42,19 @@ function isReflected({ life }: Stage, orders: Orders, { name, argument, value }:
   if (name === 'cancel' && order && !isCancelled) life.broken(reflected, `cancel, and the order is ${lowOf(order)}`);
   const isRegistered = orders.some(({ sampleId }) => sampleId === registeredSample);
   if (name === 'register' && !isRegistered) life.broken(reflected, 'register, and no kit is registered');
+  const { attention, outcome, criticalResult, ...state } = (value ?? {}) as OrderState;
+  const isAlarming = criticalResult?.orderId === orderId && criticalResult?.isOpen;
+  if (name === 'acknowledgeCriticalResult' && isAlarming)
+    life.broken(reflected, 'the alarm was acknowledged, and is open');
+  const { decision } = (argument ?? {}) as { decision?: string };
+  if (
+    decision === 'wait' &&
+    attention.some((raised) => raised.orderId === orderId && raised.reason.endsWith('_overdue'))
+  )
+    life.broken(reflected, 'more time was given, and the question stands');
+  // The results of another kit, or the service, may have ended it.
+  if (decision === 'abandon' && state.orderId === orderId && !/^(abandoned|completed|cancelled)$/.test(outcome ?? ''))
+    life.broken(reflected, `it was given up, and is ${outcome ?? 'open'}`);
   if (name === 'replaceKit' && (value as OrderState).chain.length < 2)
     life.broken(reflected, 'replaceKit, and there is one kit');
 }
@@ -67,6 +81,22 @@ function nothingGoesBack({ life, announced }: Stage): void {
     if (before !== undefined && phase === 'preparing')
       life.broken('nothing that was announced goes back', `${phase} after ${before}`);
     if (phase === 'cancelled' || phase === 'completed') ended.set(orderId ?? '', phase);
+  }
+}
+
+/** Every result, correction and cancellation that the service has reported in the end. */
+function everyEvent({ life, server, announced }: Stage, orders: Orders): void {
+  // Who gives an order up is not notified.
+  if (server.executions.some(({ status }) => status === 'CANCELLED')) return;
+  const types: Readonly<Record<string, string>> = {
+    ...{ completed: 'result', corrected: 'correction', cancelled: 'cancellation' },
+  };
+  for (const { orderId, events } of orders) {
+    for (const { id, status } of events) {
+      const type = types[status.split('.').at(-1) ?? ''];
+      const isAnnounced = announced.some((each) => each.id === `${orderId}/${id}/${type}`);
+      if (type !== undefined && !isAnnounced) life.broken('every event is announced', `${type} of ${orderId.at(-1)}`);
+    }
   }
 }
 

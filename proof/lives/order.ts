@@ -7,7 +7,7 @@ import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import type { ResolvedOrderPolicy } from '../../protocol/order/policy.js';
 import { rootOf, writePassthrough } from '../../protocol/order/root-order.js';
 import { criticalResultStart, kitOrderStart } from '../../protocol/starts.js';
-import { addEvent, lowOf, newOrder, type Low, type OrderAtService } from '../model/order-world.js';
+import { addEvent, lowOf, newOrder, type Low, type OrderAtService } from './kits.js';
 import { day, hour, minute, second, type Life } from './life.js';
 import { Past, type Request, type ServiceAnswer } from './service.js';
 import { checkOrders, checkPlacing, registeredSample } from './order-claims.js';

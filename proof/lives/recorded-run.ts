@@ -1,4 +1,4 @@
-import { job, Run, signalJob, type Answer, type Command, type Job, type Message, type Opening } from '../model/run.js';
+import { job, Run, signalJob, type Answer, type Command, type Job, type Message, type Opening } from './run.js';
 import type { SearchAttributePair } from '@temporalio/common';
 
 /** Which empty tasks a replay joins with the next one: as the run did, none, those before a command, or all that can be. */

@@ -1,6 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import { parsingJobId, submitReportId } from '../../protocol/ids.js';
-import type { ParsingJobResult } from '../../protocol/report/messages.js';
+import type { ParsingJobResult, ReportState } from '../../protocol/report/messages.js';
 import type { ResolvedReportPolicy } from '../../protocol/report/policy.js';
 import { parsingJobStart } from '../../protocol/starts.js';
 import type { SubmissionEnd } from '../../protocol/report/submission-messages.js';
@@ -131,6 +131,11 @@ export class JobWorld implements World {
 
   check(): void {
     const { life, server } = this.stage;
+    for (const { name, value } of server.replies) {
+      const { outcome, jobId } = (value ?? {}) as Partial<ReportState>;
+      if (name === 'cancel' && jobId !== undefined && outcome === undefined)
+        life.broken(claims.reflected, 'cancel, and the job is followed');
+    }
     for (const job of this.jobs) {
       const { outcome } = resultOf<ParsingJobResult>(server.latest(parsingJobId(job.id)));
       if (['completed', 'failed'].includes(outcome ?? '') && outcome !== job.status)

@@ -16,9 +16,9 @@ import { receiptActivities } from '../../activities/deletion/receipt.js';
 import { userActivities } from '../../activities/deletion/users.js';
 import type { NotificationsLeft, Notification } from '../../protocol/notifications/delivery.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';
-import { carriedIn } from '../model/model.js';
+import { canonicalJson } from '../../protocol/json.js';
 import { deliverNotifications } from '../../workflows/notifications/delivery.js';
-import { day, hour, second, type Life } from './life.js';
+import { day, hour, minute, second, type Life } from './life.js';
 import { Network, Receiver, type Handle } from './service.js';
 import type { Joins } from './recorded-run.js';
 import { Server, type Execution } from './temporal.js';
@@ -133,20 +133,34 @@ function noting(stage: Stage, activities: Activities): Activities {
   return { ...activities, notify, handOverNotifications };
 }
 
+/** What a run carries into the next one: the state itself, or, of a deletion, a part of it. */
+function carriedIn(input: unknown): { outbox?: Notification[] } {
+  const { carried = {} } = input as { carried?: { deletion?: object } };
+  return carried.deletion ?? carried;
+}
+
 type HandedOver = NotificationsLeft & { isPromised: boolean };
 
 function note({ announced, life }: Stage, { outbox = [] }: { outbox?: Notification[] }): void {
   for (const each of outbox) {
-    if (announced.some(({ id }) => id === each.id)) continue;
+    const known = announced.find(({ id }) => id === each.id);
+    // A receiver drops what it has got.
+    if (known && contentOf(known) !== contentOf(each)) life.broken('one id stands for one announcement', each.id);
+    if (known) continue;
     announced.push(each);
     life.count('announced');
   }
 }
 
+/** The reference may have become known since, or the same may be announced at another time. */
+function contentOf({ type, data: { reference: _reference, ...data } }: Notification): string {
+  return canonicalJson([type, data]);
+}
+
 /** What a run has come to: its result, or nothing as long as it has none. */
 export function resultOf<Result>(execution: Pick<Execution, 'run'> | undefined): Partial<Result> {
   const end = execution?.run.end;
-  return (end?.kind === 'completed' ? end.result : {}) as Partial<Result>;
+  return end?.kind === 'completed' && end.result ? end.result : {};
 }
 
 /** The claims of more than one world. */
@@ -157,19 +171,43 @@ export const claims = {
 } as const;
 
 /** What holds for every workflow. */
-function checkAll({ life, server, receiver, announced }: Stage): void {
+function checkAll(stage: Stage): void {
+  const { life, server } = stage;
+  checkAnnouncements(stage);
+  const open = server.replies.find(({ repliedAt }) => repliedAt === undefined);
+  if (open) life.broken('every command is answered', `${open.name} has no answer`);
+  for (const { type, status } of server.executions)
+    if (status === 'RUNNING') life.broken('no life hangs', `${type} is open in the end`);
+}
+
+function checkAnnouncements({ life, server, receiver, announced }: Stage): void {
   const got = new Set(receiver.got.map(({ id }) => id));
   const dropped = announced.filter(({ id, type }) => !got.has(id) && !type.endsWith('reminder'));
   const [lost] = dropped;
   if (lost) life.broken('nothing that was announced is lost', `${lost.type} (${lost.id}) did not arrive`);
-  const open = server.replies.find(({ repliedAt }) => repliedAt === undefined);
-  if (open) life.broken('every command is answered', `${open.name} has no answer`);
-  for (const { type, run, status, incoming, attempts } of server.executions) {
-    if (status !== 'RUNNING') continue;
-    const isAsleep = incoming.length === 0 && run.timers.size === 0 && !attempts.areOpen;
-    life.broken('no life hangs', isAsleep ? `${type} waits, and nothing wakes it` : `${type} is open in the end`);
+  for (const { id, type, at, data } of announced) {
+    const moment = Date.parse(at);
+    const isOfSilence = /(raised|ended)$/.test(type) && silence.test(String(data['reason'] ?? data['outcome']));
+    if (isOfSilence && !server.reads.some((read) => read <= moment && read > moment - longestRead))
+      life.broken('nothing follows from silence without asking the service', id);
+  }
+  for (const { workflowId, run } of server.executions) {
+    const { outcome = 'forwarded' } = resultOf<{ outcome: string }>({ run });
+    const isSaid = ({ source, type, data }: Notification) =>
+      source === workflowId && (data['outcome'] === outcome || type.endsWith(outcome) || type === endTypes[outcome]);
+    if (!['forwarded', 'unknown_user'].includes(outcome) && !announced.some(isSaid))
+      life.broken('every end is announced', `${workflowId} ended as ${outcome}`);
   }
 }
+
+/** Questions and ends that silence alone may bring: only a webhook may be late. */
+const silence = /_overdue$|^(problem_persists|decision_needed|unresolved|expired|order_gone|job_gone|gone)$/;
+
+/** A read is tried, and may wait for a worker, for so long; milliseconds. */
+const longestRead = 15 * minute;
+
+/** Events of the service that are the ends of an order. */
+const endTypes: Readonly<Record<string, string>> = { completed: 'order.result', cancelled: 'order.cancellation' };
 
 /** A webhook of the service: late, twice, in another order, or never. */
 export function webhook({ life }: Stage, what: string, arrive: () => void): void {

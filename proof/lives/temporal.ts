@@ -3,8 +3,8 @@ import { ApplicationFailure, WorkflowExecutionAlreadyStartedError, WorkflowNotFo
 import { WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
 import type { WorkflowStart } from '../../protocol/signal-or-start.js';
-import type { End, Message } from '../model/run.js';
-import { fromPayload, typeOfFailure, type JsonPayload } from '../model/payloads.js';
+import type { End, Message } from './run.js';
+import { fromPayload, typeOfFailure, type JsonPayload } from './payloads.js';
 import { Attempts, type Worker } from './attempts.js';
 import { minute, second, type Life } from './life.js';
 import { RecordedRun, type Incoming, type Joins } from './recorded-run.js';
@@ -46,6 +46,8 @@ export interface Execution {
 export class Server {
   readonly executions: Execution[] = [];
   readonly replies: Reply[] = [];
+  /** When a workflow asked how something stands at the service. */
+  readonly reads: number[] = [];
   private readonly life: Life;
   private readonly workflows: Readonly<Record<string, unknown>>;
   private readonly waiting = new Map<string, { reply: Reply; answer: (reply: Reply) => void }>();
@@ -238,6 +240,7 @@ export class Server {
     for (const command of run.taken) {
       const { scheduleActivity, requestCancelActivity, startTimer, updateResponse } = command;
       if (scheduleActivity) attempts.schedule(scheduleActivity);
+      if (/^(read|identify|find)/.test(scheduleActivity?.activityType ?? '')) this.reads.push(this.life.now);
       if (requestCancelActivity) attempts.cancel(requestCancelActivity.seq ?? 0);
       if (startTimer) this.startTimer(execution, startTimer.seq ?? 0);
       if (!updateResponse) continue;
@@ -247,6 +250,8 @@ export class Server {
       if (rejected) this.answer(id, { refused: typeOfFailure(rejected) });
     }
     if (run.end) this.close(execution, run.end);
+    else if (run.timers.size === 0 && !attempts.areOpen && execution.incoming.length === 0)
+      this.life.broken('no run waits without a deadline', `nothing wakes ${execution.type}`);
   }
 
   private startTimer(execution: Execution, seq: number): void {

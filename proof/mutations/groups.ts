@@ -1,7 +1,7 @@
 /** Files that are named together on the command line. */
 export interface Group {
   files: readonly string[];
-  /** They call activities and wait: lives and the model reach them, and steps and awaits are left out as well. */
+  /** They call activities and wait: lives reach them, and steps and awaits are left out as well. */
   isGlue?: true;
 }
 

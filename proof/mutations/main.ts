@@ -17,14 +17,13 @@ const program = commandLine(
 )
   .argument('[names...]', `groups (${Object.keys(groups).join(', ')}) or files; all groups if there is none`)
   .option('--survivors', 'lists every change that no test noticed and that has no reason yet')
-  .option('--without-model', 'leaves out the searches of the model, which take longest and notice least')
   .addHelpText(
     'after',
     '\nExit status 1: a change was not noticed and has no reason, or a reason stands beside no such change.',
   )
   .parse();
 const chosen = program.args.length === 0 ? Object.keys(groups) : program.args;
-const { survivors: listsSurvivors, withoutModel } = program.opts<{ survivors?: true; withoutModel?: true }>();
+const { survivors: listsSurvivors } = program.opts<{ survivors?: true }>();
 
 /** Of what is changed: enough to tell one change from another. */
 const longest = 160;
@@ -36,7 +35,7 @@ const { texts, mutants } = await instrument(chosen.map(groupOf));
 const mutated = new Set(mutants.map(({ fileName }) => fileName));
 refuseGone();
 const ids = mutants.filter(({ isIgnored }) => !isIgnored).map(({ id }) => id);
-const { noticed, reached, whenLoaded } = await tryChanges({ texts, ids }, { withModel: !withoutModel });
+const { noticed, reached, whenLoaded } = await tryChanges({ texts, ids });
 /** Without what only the loading of a file reaches. */
 const counted = mutants.filter(({ id, isIgnored }) => !isIgnored && (reached.has(id) || !whenLoaded.has(id)));
 

@@ -13,13 +13,12 @@ export interface Trial {
 }
 
 /** Runs the tests that import the files, in a process that is begun again whenever a change has made it hang. */
-export async function tryChanges(instrumented: Instrumented, options: { withModel: boolean }): Promise<Trial> {
+export async function tryChanges(instrumented: Instrumented): Promise<Trial> {
   const path = mkdtempSync(join(tmpdir(), 'mutations-'));
   try {
     const folder = new RunFolder(path);
     folder.instrumented = instrumented;
-    const env = { [folderVariable]: path, MUTATIONS_MODEL: options.withModel ? 'yes' : '' };
-    while (await hangs(folder, Object.keys(instrumented.texts), env));
+    while (await hangs(folder, Object.keys(instrumented.texts), { [folderVariable]: path }));
     return {
       noticed: new Set(folder.lines.flatMap((line) => ('noticed' in line ? [line.noticed] : []))),
       reached: new Set(folder.lines.flatMap((line) => ('reached' in line ? line.reached : []))),

@@ -7,7 +7,7 @@ const folder = new RunFolder(process.env[folderVariable] ?? '');
 const { texts } = folder.instrumented;
 const finished = folder.lines.flatMap((line) => ('finished' in line ? [line.finished] : []));
 
-/** What notices most for its time comes first: then properties, which play hundreds of cases, and the model have little left. */
+/** What notices most for its time comes first: then properties, which play hundreds of cases, have little left. */
 class QuickestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return files.toSorted((a, b) => rankOf(a) - rankOf(b) || a.moduleId.localeCompare(b.moduleId));
@@ -15,7 +15,6 @@ class QuickestFirst extends BaseSequencer {
 }
 
 function rankOf({ moduleId }: TestSpecification): number {
-  if (moduleId.includes('/model/')) return 3;
   if (readFileSync(moduleId, 'utf8').includes("from 'fast-check'")) return 2;
   return moduleId.endsWith('life.test.ts') ? 1 : 0;
 }
@@ -24,10 +23,7 @@ function rankOf({ moduleId }: TestSpecification): number {
 export default defineConfig({
   plugins: [{ name: 'mutations', enforce: 'pre', load: (id) => texts[id] }],
   test: {
-    include: [
-      'test/unit/{order,link,report,appointment,deletion,delivery,entity,match-review,policies}/**/*.test.ts',
-      ...(process.env['MUTATIONS_MODEL'] ? ['test/unit/model/lifecycle.test.ts'] : []),
-    ],
+    include: ['test/unit/{order,link,report,appointment,deletion,delivery,entity,match-review,policies}/**/*.test.ts'],
     exclude: finished,
     passWithNoTests: true,
     setupFiles: ['test/rig/setup.ts'],

@@ -1,4 +1,4 @@
-import '../../proof/model/sandbox.js';
+import '../../proof/lives/sandbox.js';
 import { afterAll } from 'vitest';
 import { stopProcesses } from './processes.js';
 

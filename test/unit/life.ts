@@ -1,5 +1,5 @@
 import type { Notification } from '../../protocol/notifications/delivery.js';
-import { Run, type ActivityCall, type Answer, type Message, type Reply } from '../../proof/model/run.js';
+import { Run, type ActivityCall, type Answer, type Message, type Reply } from '../../proof/lives/run.js';
 
 type Opening = ConstructorParameters<typeof Run>[0];
 

@@ -1,4 +1,4 @@
-import '../../../proof/model/sandbox.js';
+import '../../../proof/lives/sandbox.js';
 import { createCipheriv, randomBytes, randomUUID } from 'node:crypto';
 import { type ApplicationFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { setActivator } from '@temporalio/workflow/lib/global-attributes.js';

@@ -6,10 +6,10 @@ import { kinds, live } from '../../../proof/lives/lives.js';
  * `npm run lives -- --of <workflow> --lives 1 --seed <seed>`, which prints its story.
  */
 
-const lives = 40;
+const lives = 60;
 
 test.each(Object.keys(kinds))(
-  'whatever answers are late, lost or older than they look, %s keeps every claim when the dust has settled: nothing is done twice, acknowledged commands are reflected, ends are true, nothing announced is lost or goes back, nothing hangs, and replays agree',
+  'whatever answers are late, lost or older than they look, %s keeps every claim when the dust has settled: nothing is done twice, acknowledged commands are reflected, ends are true and announced, nothing follows from silence without asking, nothing announced is lost or goes back, nothing hangs, and replays agree',
   async (name) => {
     const broken: string[] = [];
     let counted = 0;

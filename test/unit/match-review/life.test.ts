@@ -64,8 +64,9 @@ describe('a review that nobody decides', () => {
     expect(hours.slice(0, 6)).toEqual([1, 3, 7, 15, 24, 36]);
   });
 
-  test('by the service’s staff needs a person after a week', async () => {
+  test('by the service’s staff needs a person after a week, once the service was asked', async () => {
     const review = await (await life(withStaff)).until(169);
+    expect(readsOf(review).at(-1)).toBe(168 * 3600);
     expect(review.events).toEqual([
       ...['0h match_review.phase_changed with_service', '168h match_review.attention_raised service_review_overdue'],
     ]);

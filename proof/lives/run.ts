@@ -105,7 +105,7 @@ export class Run {
         ...(continuedFrom && { continuedFromExecutionRunId: continuedFrom, firstExecutionRunId: continuedFrom }),
       },
       now,
-      // Another one for each step: two runs must not draw the same ids.
+      // Two runs must not draw the same ids.
       randomnessSeed: Array.from(String(now), Number),
       showStackTraceSources: false,
       sourceMap: { version: 3, sources: [], names: [], mappings: '', file: '' },
@@ -150,11 +150,6 @@ export class Run {
 
   async cancel(): Promise<void> {
     await this.activate([job('cancelWorkflow', { reason: '' })]);
-  }
-
-  /** Every update has its answer. */
-  get hasReplied(): boolean {
-    return this.replies.length === this.updates;
   }
 
   /** What operators see: the text in the Web UI, and the search attributes by their names. */
@@ -348,8 +343,8 @@ function infoOf(workflowType: string, workflowId: string, now: number): Workflow
     workflowId,
     workflowType,
     runId: 'run',
-    namespace: 'model',
-    taskQueue: 'model',
+    namespace: 'lives',
+    taskQueue: 'lives',
     searchAttributes: {},
     firstExecutionRunId: 'run',
     originalExecutionRunId: 'run',

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { Run } from '../../../proof/model/run.js';
-import { deleteUser } from '../../../workflows/deletion/workflow.js';
-import { deliverNotifications } from '../../../workflows/notifications/delivery.js';
-import { linkProvider } from '../../../workflows/link/workflow.js';
-import { kitOrder } from '../../../workflows/order/workflow.js';
-import { placeKitOrder } from '../../../workflows/order/placing.js';
-import { reconcileOrders } from '../../../workflows/reconcile.js';
-import { operatorCall } from '../../../workflows/operator-calls.js';
-import { submitReport } from '../../../workflows/report/submit.js';
-import { parsingJob } from '../../../workflows/report/workflow.js';
-import { fetchWorkoutStream } from '../../../workflows/workout-stream.js';
+import { Run } from '../../proof/lives/run.js';
+import { deleteUser } from '../../workflows/deletion/workflow.js';
+import { deliverNotifications } from '../../workflows/notifications/delivery.js';
+import { linkProvider } from '../../workflows/link/workflow.js';
+import { kitOrder } from '../../workflows/order/workflow.js';
+import { placeKitOrder } from '../../workflows/order/placing.js';
+import { reconcileOrders } from '../../workflows/reconcile.js';
+import { operatorCall } from '../../workflows/operator-calls.js';
+import { submitReport } from '../../workflows/report/submit.js';
+import { parsingJob } from '../../workflows/report/workflow.js';
+import { fetchWorkoutStream } from '../../workflows/workout-stream.js';
 
 /*
  * Backends in other languages start and signal workflows as well. An error that is not a refusal would fail a workflow's task again and

@@ -13,7 +13,7 @@ export type Failure =
   /** No worker began it in time, its worker was lost, its time or that of an attempt was over, or its workflow called it back. */
   | { type?: never; ended: keyof typeof endings; after?: Failure };
 
-/** A payload of the model: the value as text. What JSON cannot write is lost here as it is in a history. */
+/** A payload: the value as text. What JSON cannot write is lost here as it is in a history. */
 export interface JsonPayload {
   text?: string;
 }
