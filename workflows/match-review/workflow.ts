@@ -81,11 +81,9 @@ async function act(run: MatchReviewRun): Promise<void> {
 /** Brings everything that others see in line with what is known: questions, notifications, and the case file. */
 function publish(review: Review): void {
   const now = Date.now();
-  const { phase, since } = review.stage;
   announceNews(review, now);
   if (stands(review, 'decision_needed')) raise(review, 'decision_needed', now);
   clear(review, ({ reason }) => !stands(review, reason), now);
-  review.handledDeadlines = review.handledDeadlines.filter((key) => key.startsWith(`${phase}/${since}/`));
   show(review);
 }
 

@@ -164,6 +164,12 @@ describe('a run', () => {
     await again.signal('reviewRequested', {});
     expect(readsOf(again)).toEqual([0]);
     expect(again.run.end).toBeUndefined();
+    const open = await life(item());
+    await open.signal('reviewRequested', {});
+    expect(readsOf(open)).toEqual([]);
+    const ended = await life(rejected, { notify: unavailable });
+    await remark(ended);
+    expect(ended.run.shown.details).not.toMatch(/followed again/i);
   });
 });
 
@@ -357,6 +363,7 @@ describe('a decision', () => {
 
   test.each<[string, object]>([
     ['accept', { userId: 1 }],
+    ['accept', { by: 1 }],
     ['accept', { note: '' }],
     ['accept', { note: '𝔸'.repeat(5001) }],
     ['reject', { orderId }],
@@ -439,6 +446,7 @@ describe('a decision that is not answered', () => {
     await review.given({ readMatchReview: shown(rejected) }, 1);
     expect(readsOf(review)).toEqual([0, 35]);
     expect(review.run.end).toMatchObject({ result: { phase: 'rejected', decision: { action: 'reject' } } });
+    expect(review.run.shown.details).toMatch(/decided: reject/i);
   });
 
   test('holds up the next one until then, and is sent again as one that may be ours', async () => {
