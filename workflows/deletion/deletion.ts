@@ -36,7 +36,7 @@ export interface Deletion
   /** Milliseconds since the epoch, taken just before the first attempt was scheduled. */
   scheduledAt?: number;
   scheduledBefore: boolean;
-  reminded: boolean;
+  reminded?: boolean;
   /** Of the undo that was tried last. */
   undoActor?: OfActor;
   undo?: messages.UndoReport;
@@ -60,7 +60,6 @@ export function openDeletion(input: messages.DeleteUserInput, now: number): Dele
     phase: 'requested',
     workMet: false,
     scheduledBefore: false,
-    reminded: false,
     ...nothingYet(),
     journal: [{ at: iso(now), what: 'deletion requested', ...(by != null && { by }) }],
   };

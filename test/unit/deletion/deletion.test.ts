@@ -1,7 +1,7 @@
 import ms from 'ms';
 import { describe, expect, test } from 'vitest';
 import { note } from '../../../workflows/entity/journal.js';
-import { openDeletion, type Deletion } from '../../../workflows/deletion/deletion.js';
+import { nextMoment, openDeletion, type Deletion } from '../../../workflows/deletion/deletion.js';
 import { caseFileOf, stateOf } from '../../../workflows/deletion/view.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
@@ -38,6 +38,11 @@ describe('the state', () => {
   test('has no field for what is not known or did not happen', () => {
     const bare = { userId: 'user-1', phase: 'requested', requestedAt: '2026-11-02T09:00:00.000Z' };
     expect(stateOf(opened())).toStrictEqual({ ...bare, scheduledBefore: false, work: [], attention: [] });
+    expect(nextMoment(opened())).toBeUndefined();
+    for (const by of ['operator-1', null]) {
+      const { journal } = openDeletion({ ...opened(), by: by as string }, start);
+      expect(journal).toStrictEqual([{ at: bare.requestedAt, what: 'deletion requested', ...(by && { by }) }]);
+    }
     const connections = ['oura'];
     const undo = { at: bare.requestedAt, by: 'command' as const, restored: [], notRestored: [] };
     const ended = { undo, outcome: 'failed' as const, failure: 'Unauthorized', endedAt: bare.requestedAt };
