@@ -15,7 +15,7 @@ const byName: Readonly<Record<string, unknown>> = { ...workflows };
 const now = Date.parse('2026-01-05T10:00:00.000Z');
 
 /**
- * Starts workflows with good and with mutated inputs, and sends them mutated signals and commands, on the runtime of the model:
+ * Starts workflows with good and with mutated inputs, and sends them mutated signals and commands, on the runtime of the lives:
  * no task may fail, and each must answer in the end.
  */
 export async function fuzzWorkflows(random: Random, count: number, tally: Tally): Promise<void> {
