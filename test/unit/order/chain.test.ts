@@ -208,6 +208,12 @@ describe('an order beside the current one', () => {
   ])('that has not failed yet is late %s', (_when, reports, expected) => {
     expect(idsOf(lateArrivals(caseOf(reports)))).toEqual(expected);
   });
+
+  test('is a redraw that was made before the replacement, and reported after it', () => {
+    const replacements = [replacing('order-1', 'order-3', initialOf(lost))];
+    const chain = caseOf([initialOf(lost), replacement, redrawOf(['ordered'])], { replacements });
+    expect([currentOrder(chain).orderId, ...idsOf(lateArrivals(chain))]).toEqual(['order-3', 'order-2']);
+  });
 });
 
 test.each<[readonly string[], string | undefined, boolean]>([

@@ -368,6 +368,12 @@ describe('several orders with a critical result', () => {
     expect(shownCriticalResult(known(atLab))).toBeUndefined();
   });
 
+  test('are handed to another chain with all that was reported, and only those that are open', () => {
+    const chain = both();
+    expect(openReports(chain)).toEqual([{ orderId: 'order-1', status: 'partial' }, second]);
+    expect(openReports(acknowledged(chain))).toEqual([second]);
+  });
+
   test('are announced with what their report said', () => {
     const announced = both().outbox.filter(({ type }) => type === 'order.critical_result');
     expect(announced.map(({ at, data }) => ({ at, ...data }))).toMatchObject([

@@ -96,12 +96,23 @@ test('of a transaction of 350 orders those that are read are answered with its l
   expect(whole[0]?.transaction?.orders).toHaveLength(350);
 });
 
-test('that a signal could not be decrypted reaches the chain', async () => {
-  const sent: unknown[] = [];
-  const getHandle = (workflowId: string) => ({
-    signal: async ({ name }: { name: string }) => void sent.push([workflowId, name]),
-  });
-  const dependencies = { temporal: { workflow: { getHandle } } } as unknown as ActivityDependencies;
+test('that a signal could not be decrypted reaches the chain, whose workflow it starts after the run that has ended', async () => {
+  const begun: unknown[] = [];
+  const workflow = {
+    options: { namespace: 'default' },
+    workflowService: {
+      describeWorkflowExecution: async () => ({ workflowExecutionInfo: { execution: { runId: 'run-1' } } }),
+    },
+    getHandle: (workflowId: string) => ({
+      async signal() {
+        throw new WorkflowNotFoundError('not found', workflowId, undefined);
+      },
+    }),
+    signalWithStart: async (name: string, options: object) => begun.push({ name, ...options }),
+  };
+  const dependencies = { temporal: { workflow }, taskQueue: 'queue' } as unknown as ActivityDependencies;
   await chainActivities(dependencies).forwardUnreadable({ rootOrderId: 'order-1' });
-  expect(sent).toEqual([['kit-order/order-1', 'unreadable']]);
+  const input = { rootOrderId: 'order-1', earlierRun: { runId: 'run-1' } };
+  const start = { name: 'kitOrder', workflowId: 'kit-order/order-1', args: [input], signalArgs: [] };
+  expect(begun).toMatchObject([{ ...start, signal: { name: 'unreadable' } }]);
 });
