@@ -24,8 +24,8 @@ const rememberedMs = 15_000;
 /** The creation that waits for the answer must not become outdated meanwhile. */
 const answerWithinMs = 5_000;
 
-/** Asks Temporal at most once in that time for all creations of this process. An error is not remembered. */
-export function refusesWhenStopped(temporal: Client, taskQueue: string): RequireNotStopped {
+/** Creates the check. It asks Temporal at most once within `rememberedMs` for all creations of this process; an error is not remembered. */
+export function createPlacingCheck(temporal: Client, taskQueue: string): RequireNotStopped {
   let last: { at: number; stop: Promise<PlacingStop | undefined> } | undefined;
   const current = (): Promise<PlacingStop | undefined> => {
     // A clock that was set back makes no answer last longer.

@@ -16,8 +16,8 @@ import {
 import { describe } from './workflow-runs.js';
 
 /*
- * The reason why a call got no answer: no worker polls, the worker fails, Temporal does not answer, or it takes longer. What each advises: its
- * class in `errors.ts`.
+ * The reason why a call got no answer: no worker polls, the worker fails, Temporal does not answer, or it takes longer. The class of
+ * each in `errors.ts` says what to do.
  */
 
 /** To find out why there was no answer must not take noticeably longer than the deadline. */

@@ -47,7 +47,7 @@ export function kitOrderStart(
   reference = readPassthrough(snapshot.passthrough)?.reference,
   policy: ResolvedOrderPolicy = resolvedDefaults,
 ): WorkflowStart<KitOrderInput> {
-  // Such an order may be another user's (`isForeign`): the run adds its id once it has taken it in.
+  // An order that names its root in our passthrough may be another user's: the run adds the order's id once it has taken the order in.
   const namedByUs = readPassthrough(snapshot.passthrough)?.root !== undefined;
   return {
     name: kitOrderName,

@@ -28,7 +28,7 @@ const meanings: Readonly<Record<typeof placingPhase | OrderPhase, string>> = {
 /** Longer than all deadlines together, in hours. */
 const years = 24 * 800;
 
-/** The workflow itself, handed an order that has come so far: where it stands, and what comes of it if nothing happens any more. */
+/** Plays the workflow with an order that has come so far: returns its phase, its outcome if nothing happens any more, and if it is over already. */
 async function played(statuses: readonly string[]) {
   const order = await lateLife(statuses);
   const isOver = order.run.end !== undefined;
@@ -76,8 +76,8 @@ ${table(['Phase', 'Meaning'], phases)}
 
 ## From one phase to the next
 
-This diagram shows what \`kitOrder\` does if the service keeps to the documented ways of a test kit, webhooks arrive, the policy asks a person about a failed kit (the default), and nobody gives a command.
-The workflow itself was played for it, each documented step and the silence after it.
+This diagram shows what \`kitOrder\` does if a test kit goes the documented ways, or those that we infer, webhooks arrive, the policy asks a person about a failed kit (the default), and nobody gives a command.
+The workflow itself was played for it: each of these steps (\`test/unit/order/lifecycle-edges.ts\`), and the silence after it.
 
 \`\`\`mermaid
 ${await diagram()}

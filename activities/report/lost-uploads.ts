@@ -10,7 +10,7 @@ import { readSubmission, type SubmissionRun } from './submissions.js';
  * Decides which submission an unclaimed parsing job belongs to. A job does not name its file, so after a lost answer
  * only its user and the time of its webhook are known. With two uploads for one user at once that is not enough: then
  * nothing is claimed and nothing marked, because a second job for a file costs less than the results of another file.
- * If the file is then uploaded again: `workflows/report/submit.ts`.
+ * `workflows/report/submit.ts` decides if the file is then uploaded again.
  */
 
 /** A search after a lost answer. */

@@ -6,10 +6,13 @@ import type { Outcome } from './answers.js';
 import type { Message, UnparsedMessage } from './verify.js';
 import { omitNullish } from '../../service/json-object.js';
 
-/* Where an event goes besides Temporal: the sinks for health data and for rejected events, which a product may provide. Where it goes in Temporal: `route.ts`. */
+/*
+ * The destinations of an event: Temporal, and the sinks for health data and for rejected events, which a product may provide. `route.ts`
+ * says which workflow an event is for.
+ */
 
 export interface Destinations {
-  /** Refuses what is too large, or not encrypted where the worker requires it: wrapped in `handler.ts`. */
+  /** `handler.ts` wraps it: it refuses a call that is too large, and one that is not encrypted if the worker requires encryption. */
   temporal: Client;
   taskQueue: string;
   /** Says which orders are ours. */

@@ -12,7 +12,6 @@ import { PolicyInvalid, PolicyTooNew } from '../../protocol/policy/resolution.js
 import { rangeFaults } from '../../protocol/reconcile.js';
 import { defaultReportPolicy } from '../../protocol/report/policy.js';
 import { readCodecServerConfig, readIngressConfig, readWorkerConfig } from '../../workers/settings/config.js';
-import { commands } from './commands.js';
 import { mutated, textOf } from './mutate.js';
 import { oddValue } from './odd-values.js';
 import type { Random } from './random.js';
@@ -53,16 +52,11 @@ const checks: readonly Check[] = [
     seed,
     run: (input: never) => callFaults(name, input),
   })),
-  ...commands.flatMap(({ name, workflow, seed, validate }) =>
-    validate === undefined
-      ? []
-      : [{ name: `command ${workflow}.${name}`, seed, run: (input: never) => validate(input) }],
-  ),
 ];
 
 const readers = [readWorkerConfig, readIngressConfig, readCodecServerConfig];
 
-/** Gives mutated inputs to everything that checks an input before anything happens: start inputs, policies, commands, settings. */
+/** Gives mutated inputs to everything that checks an input before anything happens: start inputs, policies, operators' calls, settings. */
 export async function fuzzInputs(random: Random, count: number, tally: Tally): Promise<void> {
   for (let n = 0; n < count; n += 1) {
     if (random.oneIn(5)) await takeSettings(random, tally);

@@ -15,11 +15,11 @@ const { seed, ...counts } = commandLine('fuzz', 'Gives bad input of every kind t
   .option('--webhooks <number>', 'webhooks, in this process', wholeNumber, 20_000)
   .option('--http <number>', 'webhooks over HTTP', wholeNumber, 2_000)
   .option('--answers <number>', 'answers of the service', wholeNumber, 5_000)
-  .option('--updates <number>', 'inputs, commands and settings', wholeNumber, 5_000)
+  .option('--inputs <number>', 'inputs and settings', wholeNumber, 5_000)
   .option('--workflows <number>', 'workflows with their inputs, signals and commands', wholeNumber, 5_000)
   .addHelpText('after', '\nExit status 1: a claim is broken. What broke it is printed.')
   .parse()
-  .opts<Record<'seed' | 'webhooks' | 'http' | 'answers' | 'updates' | 'workflows', number>>();
+  .opts<Record<'seed' | 'webhooks' | 'http' | 'answers' | 'inputs' | 'workflows', number>>();
 
 let unhandled = 0;
 process.on('unhandledRejection', (reason) => {
@@ -39,7 +39,7 @@ const parts: readonly Part[] = [
   ['webhooks, in this process', counts.webhooks, fuzzWebhooks],
   ['webhooks, over HTTP', counts.http, fuzzWebhooksOverHttp],
   ['answers of the service', counts.answers, fuzzAnswers],
-  ['inputs, commands and settings', counts.updates, fuzzInputs],
+  ['inputs and settings', counts.inputs, fuzzInputs],
   ['workflows', counts.workflows, fuzzWorkflows],
 ];
 

@@ -6,7 +6,7 @@ import type { Random } from './random.js';
 import { type CaughtStart, recordingTemporal } from './recording-temporal.js';
 import type { Tally } from './tally.js';
 import { announceNews } from '../../workflows/order/announcements.js';
-import { foldIn as foldSnapshotIn, openChain } from '../../workflows/order/chain.js';
+import { foldIn, openChain } from '../../workflows/order/chain.js';
 import { nextMoment } from '../../workflows/order/deadlines.js';
 import { readSnapshot } from '../../workflows/order/snapshots.js';
 import { caseFileOf, stateOf } from '../../workflows/order/view.js';
@@ -100,7 +100,7 @@ function check(start: CaughtStart, tally: Tally, input: () => string): void {
   if (start.longestAttribute > longestAttribute) tally.found('a search attribute that is too long', input());
   if (personal.test(text)) tally.found('brought something personal to Temporal', input());
   try {
-    foldIn(start, Date.now());
+    foldSignal(start, Date.now());
   } catch (error) {
     tally.found(`the workflow's fold failed: ${String(error)}`, input());
   }
@@ -110,7 +110,7 @@ function check(start: CaughtStart, tally: Tally, input: () => string): void {
  * Does with a caught signal what the workflow does before it waits: reads it, folds it in, announces it, finds the next moment and
  * writes what operators see. Throws what the workflow would throw.
  */
-function foldIn({ signalName, argument }: CaughtStart, now: number): void {
+function foldSignal({ signalName, argument }: CaughtStart, now: number): void {
   if (signalName === 'orderChanged') foldOrder(argument);
   if (signalName === 'jobChanged') foldJob(argument, now);
 }
@@ -120,7 +120,7 @@ function foldOrder(argument: unknown): void {
   if (!snapshot) throw new Error('The snapshot of a webhook is not read as one.');
   const chain = openChain({ rootOrderId: snapshot.orderId, policy: resolvePolicy('order') }, 0);
   chain.notifies = true;
-  foldSnapshotIn(chain, snapshot);
+  foldIn(chain, snapshot);
   announceNews(chain);
   const next = nextMoment(chain)?.at;
   if (next !== undefined && Number.isNaN(next)) throw new Error('The next moment is not a time.');

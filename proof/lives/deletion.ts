@@ -134,12 +134,13 @@ export class DeletionWorld implements World {
     const last = server.latest(workflowId);
     const { outcome, endedAt, undo } = resultOf<DeleteUserResult>(last);
     const ended = Date.parse(endedAt ?? '');
-    // A deletion that was announced as final stays final, whoever restores the user after that.
+    // Final means that no undo was possible any more.
     for (const { run, closedAt = 0 } of server.executions) {
       const { outcome: end, graceUntil = '' } = resultOf<DeleteUserResult>({ run });
       if (end === 'deleted' && Date.parse(graceUntil) > closedAt)
         life.broken(claims.endsAreTrue, 'final before the end of the grace');
     }
+    // A deletion that was announced as final stays final, even if somebody restores the user after that.
     const final = server.executions.find((each) => resultOf<DeleteUserResult>(each).outcome === 'deleted')?.closedAt;
     // An end is as old as the read that it goes by, whose answer may take minutes.
     const read = this.reads.findLast((at) => at <= ended) ?? ended;

@@ -32,7 +32,7 @@ const statuses = {
 
 export type Low = keyof typeof statuses;
 
-/** The order's present status, without its top level. */
+/** The last part of the order's present status: `with_customer`. */
 export function lowOf({ events }: OrderAtService): string {
   return events.at(-1)?.status.split('.').at(-1) ?? '';
 }

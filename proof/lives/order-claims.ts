@@ -84,9 +84,9 @@ function nothingGoesBack({ life, announced }: Stage): void {
   }
 }
 
-/** Every result, correction and cancellation that the service has reported in the end. */
+/** Every result, correction and cancellation that the service has is announced. */
 function everyEvent({ life, server, announced }: Stage, orders: Orders): void {
-  // Who gives an order up is not notified.
+  // If an operator cancels the run, it announces nothing any more.
   if (server.executions.some(({ status }) => status === 'CANCELLED')) return;
   const types: Readonly<Record<string, string>> = {
     ...{ completed: 'result', corrected: 'correction', cancelled: 'cancellation' },
@@ -101,7 +101,7 @@ function everyEvent({ life, server, announced }: Stage, orders: Orders): void {
 }
 
 function everyAlarm({ life, server, receiver }: Stage, orders: Orders): void {
-  // Who gives an order up is not alarmed.
+  // If an operator cancels the run, it raises no alarm any more.
   if (server.executions.some(({ status }) => status === 'CANCELLED')) return;
   for (const { orderId, interpretation } of orders) {
     const isAlarmed = receiver.got.some(

@@ -2,7 +2,7 @@ import type { temporal } from '@temporalio/proto';
 
 type ProtoFailure = temporal.api.failure.v1.IFailure;
 
-/** What an activity fails with: the type of an `ApplicationFailure`, and its details; or why there is no answer of its own. */
+/** The failure of an activity: the type of an `ApplicationFailure`, and its details; or why there is no answer of its own. */
 export type Failure =
   | {
       type: string;
@@ -28,7 +28,7 @@ export function fromPayload(payload: JsonPayload | undefined): unknown {
   return payload?.text === undefined ? undefined : JSON.parse(payload.text);
 }
 
-/** The failure of an activity that was not retried any more. */
+/** The failure of an activity that is not retried any more. */
 export function failureOf(activity: string, failure: Failure): ProtoFailure {
   const cause = failure.type === undefined ? endingOf(failure) : causeOf(failure);
   return {

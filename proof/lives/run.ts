@@ -84,11 +84,11 @@ export class Run {
   readonly accepted: string[] = [];
   /** The line that the Web UI shows of each activity and timer. */
   readonly summaries: string[] = [];
-  /** What it has had done, in this order: `scheduleActivity`, `upsertWorkflowSearchAttributes`. */
+  /** The kinds of its commands, in this order: `scheduleActivity`, `upsertWorkflowSearchAttributes`. */
   readonly commands: string[] = [];
   readonly timers = new Map<number, number>();
   readonly calls: { seq: number; call: ActivityCall }[] = [];
-  /** Those that the workflow does not wait for any more, and that it has not learnt that of. */
+  /** Cancelled calls, until the workflow is notified that they were cancelled. */
   private readonly cancelled: { seq: number; call: ActivityCall }[] = [];
   protected readonly activator: Activator;
   private readonly attributes: SearchAttributePair[];
@@ -152,16 +152,16 @@ export class Run {
     await this.activate([job('cancelWorkflow', { reason: '' })]);
   }
 
-  /** What operators see: the text in the Web UI, and the search attributes by their names. */
+  /** The view of operators: the text in the Web UI, and the search attributes by their names. */
   get shown(): { details: string; attributes: Record<string, unknown> } {
     const { currentDetails, info } = this.activator;
     const pairs = info.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]);
-    // As the SDK's query answers it: the workflow gives what writes the text.
+    // The details may be an object with `toJSON`, as the SDK's query serialises them.
     const details = JSON.parse(JSON.stringify(currentDetails)) as string;
     return { details, attributes: Object.fromEntries(pairs) as Record<string, unknown> };
   }
 
-  /** What the workflow has logged as a problem: `error: a signal was dropped`. */
+  /** The problems that the workflow has logged: `error: a signal was dropped`. */
   get logged(): string[] {
     const problems = this.activator.sinkCalls.filter(({ fnName }) => fnName === 'warn' || fnName === 'error');
     return problems.map(({ fnName, args: [message] }) => `${fnName}: ${String(message)}`);
@@ -172,7 +172,7 @@ export class Run {
     await this.activate([...signals.map(signalJob), this.answerJob(seq, name, answer)]);
   }
 
-  /** The run waits for this call no more. */
+  /** The run does not wait for this call any more. */
   protected answerJob(seq: number, name: string, answer: Answer | 'cancelled'): Job {
     const index = this.calls.findIndex((call) => call.seq === seq);
     if (index >= 0) this.calls.splice(index, 1);
@@ -236,14 +236,14 @@ export class Run {
     await this.resolveCancelled();
   }
 
-  /** As a worker does at once, unless the workflow waits for what a call comes to all the same. */
+  /** Reports cancelled calls as cancelled, as a worker does at once. Calls whose result the workflow still waits for are not among them. */
   private async resolveCancelled(): Promise<void> {
     const jobs = this.cancelled.splice(0).map(({ seq, call }) => this.answerJob(seq, call.name, 'cancelled'));
     if (jobs.length > 0) await this.activate(jobs);
   }
 
   protected take(command: Command): void {
-    // The SDK keeps what follows the end in the same step, where it can: no run must need that.
+    // The SDK keeps commands that follow the end in the same step, if it can; no run must depend on them.
     if (this.end) return;
     this.commands.push(Object.keys(command).find((name) => name !== 'userMetadata') ?? '');
     const { summary } = command.userMetadata ?? {};

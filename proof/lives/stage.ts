@@ -7,7 +7,7 @@ import { matchReviewActivities } from '../../activities/match-review.js';
 import { notificationActivities } from '../../activities/notifications/notifications.js';
 import { orderActivities } from '../../activities/order/orders.js';
 import { placingActivities } from '../../activities/order/placing.js';
-import { refusesWhenStopped } from '../../activities/placing-stop.js';
+import { createPlacingCheck } from '../../activities/placing-stop.js';
 import { policyActivities } from '../../activities/policy.js';
 import { reportActivities } from '../../activities/report/reports.js';
 import { runningWorkActivities } from '../../activities/deletion/running-work.js';
@@ -67,7 +67,7 @@ export async function play(life: Life, { workflows, world: Make }: Kind, joining
     const temporal = server.client();
     const dependencies: ActivityDependencies = {
       ...{ service: network.service, temporal, taskQueue: 'lives', echoesPassthrough: true, erasesHistories: false },
-      requireNotStopped: refusesWhenStopped(temporal, 'lives'),
+      requireNotStopped: createPlacingCheck(temporal, 'lives'),
       ...{
         reportFiles: { open: () => Promise.reject(new TypeError('no file')) },
         encrypts: true,
@@ -133,7 +133,7 @@ function noting(stage: Stage, activities: Activities): Activities {
   return { ...activities, notify, handOverNotifications };
 }
 
-/** What a run carries into the next one: the state itself, or, of a deletion, a part of it. */
+/** The state that a run carries into the next one: all of it, or a part of a deletion's. */
 function carriedIn(input: unknown): { outbox?: Notification[] } {
   const { carried = {} } = input as { carried?: { deletion?: object } };
   return carried.deletion ?? carried;
@@ -144,7 +144,7 @@ type HandedOver = NotificationsLeft & { isPromised: boolean };
 function note({ announced, life }: Stage, { outbox = [] }: { outbox?: Notification[] }): void {
   for (const each of outbox) {
     const known = announced.find(({ id }) => id === each.id);
-    // A receiver drops what it has got.
+    // A receiver drops a known id, so other content under it would be lost.
     if (known && contentOf(known) !== contentOf(each)) life.broken('one id stands for one announcement', each.id);
     if (known) continue;
     announced.push(each);
@@ -170,7 +170,7 @@ export const claims = {
   handedOver: 'nothing is lost over a hand-over',
 } as const;
 
-/** What holds for every workflow. */
+/** Checks the claims about every workflow. */
 function checkAll(stage: Stage): void {
   const { life, server } = stage;
   checkAnnouncements(stage);
@@ -200,13 +200,13 @@ function checkAnnouncements({ life, server, receiver, announced }: Stage): void 
   }
 }
 
-/** Questions and ends that silence alone may bring: only a webhook may be late. */
+/** The questions and ends that may follow from silence alone. A webhook may only be late, so the service is asked first. */
 const silence = /_overdue$|^(problem_persists|decision_needed|unresolved|expired|order_gone|job_gone|gone)$/;
 
 /** A read is tried, and may wait for a worker, for so long; milliseconds. */
 const longestRead = 15 * minute;
 
-/** Events of the service that are the ends of an order. */
+/** The notification that announces an order's end, for each outcome that is not the last word of its type. */
 const endTypes: Readonly<Record<string, string>> = { completed: 'order.result', cancelled: 'order.cancellation' };
 
 /** A webhook of the service: late, twice, in another order, or never. */

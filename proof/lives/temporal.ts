@@ -46,7 +46,7 @@ export interface Execution {
 export class Server {
   readonly executions: Execution[] = [];
   readonly replies: Reply[] = [];
-  /** When a workflow asked how something stands at the service. */
+  /** The times at which a workflow asked for a read of the service; milliseconds since the epoch. */
   readonly reads: number[] = [];
   private readonly life: Life;
   private readonly workflows: Readonly<Record<string, unknown>>;
@@ -251,7 +251,7 @@ export class Server {
     }
     if (run.end) this.close(execution, run.end);
     else if (run.timers.size === 0 && !attempts.areOpen && execution.incoming.length === 0)
-      this.life.broken('no run waits without a deadline', `nothing wakes ${execution.type}`);
+      this.life.broken('a run that goes on waits for an answer or a timer', `nothing wakes ${execution.type}`);
   }
 
   private startTimer(execution: Execution, seq: number): void {

@@ -7,7 +7,7 @@ const folder = new RunFolder(process.env[folderVariable] ?? '');
 const { texts } = folder.instrumented;
 const finished = folder.lines.flatMap((line) => ('finished' in line ? [line.finished] : []));
 
-/** What notices most for its time comes first: then properties, which play hundreds of cases, have little left. */
+/** The tests that notice most for their time come first: then properties, which play hundreds of cases, have little left. */
 class QuickestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return files.toSorted((a, b) => rankOf(a) - rankOf(b) || a.moduleId.localeCompare(b.moduleId));

@@ -20,7 +20,6 @@ import { inventedLab, inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { webhookEndpointsId } from '../../protocol/ids.js';
 import { writeHistory } from '../replay/history-file.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
-import { closedPort } from '../unit/webhooks/sending.js';
 import { schemaFaults } from '../rig/json-schemas.js';
 import { kitFor, personal, registration, shippingDetails, visitFor } from '../rig/cast.js';
 import { answer, labops, labopsProcess, runProcess, type Ran } from './labops.js';
@@ -162,33 +161,6 @@ describe('an order', () => {
     );
   });
 
-  test('each is on one page of a list, and the pages together are the whole list', async () => {
-    interface Page {
-      orders: { orderIds: string[] }[];
-      next?: string;
-    }
-    const userId = await lab.newUser();
-    const list = (...args: string[]) => json<Page>('orders', 'list', '--ended', '--user', userId, ...args);
-    const place = async (): Promise<{ orderId: string }> =>
-      json('orders', 'place', '--file', await file(kitFor(userId, `cli-${randomUUID()}`)));
-    const { orderId } = await place();
-    await place();
-    await place();
-    await json('orders', 'cancel', orderId);
-    const isEnded = async () => (await list('--phase', 'cancelled')).orders.length;
-    await expect.poll(isEnded, patience).toBe(1);
-    await expect.poll(async () => (await list()).orders.length, patience).toBe(3);
-    const whole = await list();
-    const orders: unknown[] = [];
-    for (let after: string[] | undefined = []; after !== undefined;) {
-      const page: Page = await list('--limit', '2', ...after);
-      expect(page.orders.length).toBeLessThanOrEqual(2);
-      orders.push(...page.orders.map(({ orderIds }) => orderIds));
-      after = page.next === undefined ? undefined : ['--after', page.next];
-    }
-    expect(orders).toEqual(whole.orders.map(({ orderIds }) => orderIds));
-  });
-
   test('is registered from standard input, and its state is printed', async () => {
     const { orderId } = await placed();
     const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
@@ -206,15 +178,6 @@ describe('an order', () => {
     const nothing = await run('orders', 'resolve-problem', 'no-such-order', '--decision', 'wait', '-o', 'json');
     expect(nothing.code).toBe(1);
     expect(JSON.parse(nothing.stderr)).toMatchObject({ error: { name: 'OrderNotFound' } });
-  });
-
-  test('an order that needs a decision is resolved', async () => {
-    const { handle, orderId } = await lab.place({ deliveryDeadline: '1s' });
-    await lab.sandbox.move(orderId, 'transit_customer');
-    await expect.poll(async () => (await handle.state()).attention.length, patience).toBe(1);
-    expect(await json('orders', 'resolve-problem', orderId, '--decision', 'abandon')).toMatchObject({
-      outcome: 'abandoned',
-    });
   });
 
   test('an order that has a critical result is listed until a person has acknowledged its latest alarm', async () => {
@@ -429,26 +392,6 @@ describe('webhook endpoints', () => {
 });
 
 describe('an error before a command runs', () => {
-  test('is one line if Temporal does not answer', async () => {
-    const unreachable = await labopsProcess(lab, ['orders', 'list'], {
-      env: { TEMPORAL_ADDRESS: `127.0.0.1:${await closedPort()}` },
-    });
-    expect(unreachable).toMatchObject({ code: 1, stdout: '' });
-    expect(unreachable.stderr).toMatch(/^TemporalUnreachable: .*127\.0\.0\.1:\d+.*TEMPORAL_ADDRESS.*\n$/);
-    expect(unreachable.stderr.trimEnd().split('\n')).toHaveLength(1);
-  });
-
-  test('comes after the given time if there is no worker', async () => {
-    const args = ['webhooks', 'list', '--org-id', 'org-1', '--team-id', 'team-1', '--environment', 'sandbox'];
-    const ask = () => run(...args, '--task-queue', 'nobody-polls', '--timeout', '10s');
-    let alone = await ask();
-    // The client asks for two seconds why there is no answer; a busy Temporal may miss them.
-    for (let left = 5; left > 0 && alone.stderr.startsWith('TemporalUnreachable:'); left -= 1) alone = await ask();
-    expect(alone).toMatchObject({ code: 1, stdout: '' });
-    // On a busy machine the note that there is no worker may come first.
-    expect(alone.stderr).toMatch(/^NoWorker: No worker polls the task queue nobody-polls: start the worker/m);
-  });
-
   test('`npx --no -- labops` needs no build, and keeps its options', async () => {
     const started = await startProcess('npx', ['--no', '--', 'labops', 'orders', '--help'], { cwd: projectFolder });
     expect(await started.exit, started.output()).toEqual({ code: 0, signal: null });

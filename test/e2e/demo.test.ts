@@ -229,10 +229,4 @@ describe('before anything is started', () => {
     expect(await demo.exit).toEqual({ code: 2, signal: null });
     expect(demo.output()).toMatch(/Unknown option '--onec'[\s\S]+Usage: npm run demo/);
   });
-
-  test('--help shows the usage', async () => {
-    const demo = await startDemo(['--help']);
-    expect(await demo.exit).toEqual({ code: 0, signal: null });
-    expect(demo.output()).toMatch(/^Usage: npm run demo/);
-  });
 });

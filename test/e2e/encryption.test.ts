@@ -117,14 +117,6 @@ test('a query is answered encrypted', async () => {
   expectNothingReadable(answered, 'invented', /Order|Waits|awaiting/);
 });
 
-test('a client without keys learns what it lacks', async () => {
-  const { reference, userId, handle } = await lab.place();
-  await handle.orderId();
-  const { orders } = new LabOperations(withoutKeys(), { taskQueue: lab.rig.taskQueue });
-  await expect(orders.getHandle({ reference })).rejects.toThrow(errors.EncryptionKeysMissing);
-  await expect(orders.place(kitFor(userId, reference))).rejects.toThrow(/dataConverter: labDataConverter/);
-});
-
 test('a client that connects by itself takes the keys from its setting, or those that it is given', async () => {
   const { reference } = await lab.place();
   vi.stubEnv('TEMPORAL_ADDRESS', lab.rig.address);
@@ -212,12 +204,6 @@ test('a signing secret is shown to the caller who asks for it, rotated, and read
   }
   expect(runs).toBeGreaterThanOrEqual(2);
   expect(lab.worker.output()).not.toContain('whsec_');
-});
-
-test('without the keys the command line says so, and shows nothing', async () => {
-  const blind = await labops(lab, ['webhooks', 'list', ...ofTeam], {});
-  expect(blind).toMatchObject({ code: 1, stdout: '' });
-  expect(blind.stderr).toMatch(/^EncryptionKeysMissing: .*LABOPS_ENCRYPTION_KEYS/);
 });
 
 test('the repository, with nothing built, replays what is open with encryption keys, and names the key that it lacks', async () => {

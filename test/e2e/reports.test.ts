@@ -87,6 +87,7 @@ describe('a report', () => {
     await writeFile(join(root, file.path), samplePdf(['Testperson Imaginary', 'labops-sandbox: stuck']));
     const handle = await submit({ file });
     const jobId = await handle.jobId();
+    await expect(handle.biomarkers()).rejects.toBeInstanceOf(errors.ReportNotRead);
     const notified = () => lab.receiver.about(jobId).map(({ type }) => type);
     await lab.sandbox.moveJob(jobId, 'started');
     // What is received together is notified as one.
@@ -199,7 +200,7 @@ describe('ten uploads of 10 MB at once', () => {
     process.stdout.write(
       `Ten uploads: ${above.toFixed(0)} MB above ${(idle / megabyte).toFixed(0)} MB, ${seconds.toFixed(1)} s.\n`,
     );
-    // One whose attempt a slow machine has cut off is repeated.
+    // An upload is repeated if a slow machine has cut its attempt off.
     expect(await uploads()).toBeGreaterThanOrEqual(before + 10);
     for (const handle of await submitting) await finish(handle);
     return above;

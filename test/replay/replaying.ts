@@ -29,10 +29,11 @@ export async function replay(
   return failures;
 }
 
-/**
- * The SDK replays in this thread, and would leave a hook there that works out a stack for each promise of a workflow: replays would take
- * twice as long, and what other files play here afterwards fifteen times.
+/*
+ * Lets the SDK believe that its hook is installed. It replays in this thread, and the hook takes a stack trace for each promise of a
+ * workflow: replays would take twice as long, and tests that run in this process afterwards fifteen times as long.
  */
 globalHandlers.installed = true;
 
+/** To be imported from here, so replays run without that hook. */
 export const replayed = Worker.runReplayHistories.bind(Worker);

@@ -95,12 +95,6 @@ const table: Record<string, Folder> = {
     packages: ['fastify', '@fastify/multipart'],
     node: true,
   },
-  // It shows what the product does, with the product's own test rig.
-  proof: {
-    folders: ['service', 'protocol', 'workflows', 'activities', 'client', 'store', 'workers', 'sandbox', 'test'],
-    packages: 'any',
-    node: true,
-  },
 };
 
 const product = ['service', 'protocol', 'workflows', 'activities', 'client', 'store', 'workers'];

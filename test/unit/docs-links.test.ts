@@ -65,14 +65,14 @@ test('every page of docs/ that code or a manifest names exists, and so does the 
   expect(broken).toEqual([]);
 });
 
-test('every file of a room that a page, a comment or a script names exists', () => {
+test('every file that a page, a comment, SQL or YAML names exists', () => {
   const broken: string[] = [];
   const isHistory = (file: string) => file === 'CHANGELOG.md' || file.startsWith('docs/internals/decisions/');
   const read = files.filter((name) => /\.(md|ts|sql|ya?ml|js)$/.test(name) && !isHistory(name));
   const named =
     /(?<![\w./@-])(?:activities|client|deploy|examples|proof|protocol|sandbox|service|store|test|tools|workers|workflows)\/[\w./-]+\.(?:ts|sql|json|ya?ml|md|sh)\b/g;
   for (const file of read) {
-    // In code a path is an import's, or made up.
+    // In code itself, a path is an import's or invented.
     const text = /\.(ts|js)$/.test(file) ? commentsOf(textOf(file)) : textOf(file);
     for (const [path] of text.matchAll(named)) {
       if (!existsSync(join(projectFolder, path))) broken.push(`${file}: ${path}`);

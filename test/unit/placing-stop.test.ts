@@ -3,7 +3,7 @@ import proto from '@temporalio/proto';
 import Long from 'long';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Connection } from '@temporalio/client';
-import { refusesWhenStopped } from '../../activities/placing-stop.js';
+import { createPlacingCheck } from '../../activities/placing-stop.js';
 import { readPlacingStop } from '../../protocol/placing-stop.js';
 import { placingStop } from '../../workers/doctor/workers.js';
 import { stopPlacing } from '../../workflows/placing-stop.js';
@@ -89,7 +89,7 @@ test.each([
   ['the last one was resumed', running(2)],
 ])('a creation is not stopped if %s', async (_what, answer) => {
   const { client } = await temporalWith(answer);
-  expect(await refusesWhenStopped(client, 'lab')()).toBeUndefined();
+  expect(await createPlacingCheck(client, 'lab')()).toBeUndefined();
 });
 
 test.each([
@@ -97,7 +97,7 @@ test.each([
   [' whose reason cannot be read here', unreadable, 'its reason cannot be read'],
 ])('a creation is stopped while there is a stop%s, and the reason is said', async (_what, answer, stopReason) => {
   const { client } = await temporalWith(answer);
-  expect(await rejection(refusesWhenStopped(client, 'lab')({ nothingSent: true }))).toMatchObject({
+  expect(await rejection(createPlacingCheck(client, 'lab')({ nothingSent: true }))).toMatchObject({
     ...{ type: 'PlacingStopped', nonRetryable: true, message: `Placing is stopped: ${stopReason}` },
     details: [{ fields: [], stopReason, nothingSent: true }],
   });
@@ -114,7 +114,7 @@ test('Temporal is asked once in 15 seconds for all creations, again after that, 
   vi.useFakeTimers({ toFake: ['Date'], now });
   onTestFinished(() => void vi.useRealTimers());
   const { client, state } = await temporalWith(absent);
-  const requireNotStopped = refusesWhenStopped(client, 'lab');
+  const requireNotStopped = createPlacingCheck(client, 'lab');
   await Promise.all([requireNotStopped(), requireNotStopped()]);
   state.answer = { code: 14, details: 'away' };
   vi.setSystemTime(now + 14_999);

@@ -23,18 +23,6 @@ async function asked(policy: LinkPolicy = {}): Promise<UserLink> {
 }
 
 describe('a code', () => {
-  test('a code that is right connects', async () => {
-    const link = await UserLink.start(stage);
-    const state = await link.logIn('mfa-sms');
-    expect(state).toMatchObject({ phase: 'awaiting_code', mfa: { method: 'sms', hint: '***-***-**23' } });
-    const answer = await link.handle.submitMfaCode({ code: ' 123456 ' });
-    expect(answer).toMatchObject({ outcome: 'connected', attemptsLeft: 3, state: { outcome: 'connected' } });
-    const { connectedAt, ...result } = await link.handle.result();
-    expect(result).toMatchObject({ outcome: 'connected', userId: link.handle.userId, provider });
-    const user = await stage.service.users.get(link.handle.userId);
-    expect(Date.parse(connectedAt ?? '')).toBe(Date.parse(user.connected_sources?.[0]?.created_on ?? ''));
-  });
-
   test('a code after the end of a connected link is answered as connected and not sent; after another end it is refused', async () => {
     const [connected, cancelled] = [await asked(), await asked()];
     await connected.handle.submitMfaCode({ code: '123456' });

@@ -20,32 +20,6 @@ async function uploads(): Promise<number> {
 }
 
 describe('a submitted report', () => {
-  test('is read: the product is notified, the result has counts, and the biomarkers come from the service', async () => {
-    const report = await submit(stage);
-    await expect(report.handle.biomarkers()).rejects.toBeInstanceOf(errors.ReportNotRead);
-    const seen: string[] = [];
-    const watching = (async () => {
-      for await (const { status } of report.handle.watch({ minInterval: '100ms', maxInterval: '100ms' }))
-        seen.push(status);
-    })();
-    await report.move('started', 'processing');
-    await eventually(() => expect(seen.at(-1)).toBe('processing'));
-    await report.move({ status: 'completed', results: 'sample' });
-    const result = await report.result();
-    await watching;
-    expect(seen.at(-1)).toBe('completed');
-    expect(result).toMatchObject({ outcome: 'completed', reference: report.handle.reference, status: 'completed' });
-    await report.expectNotifications('phase_changed', 'completed');
-    expect(report.notifications[1]).toMatchObject({
-      id: `${report.jobId}/completed/completed`,
-      data: { job_id: report.jobId, reference: report.handle.reference, is_reviewed: false, results: 3 },
-    });
-    const biomarkers = await report.handle.biomarkers();
-    expect(biomarkers).toHaveLength(result.counts?.results ?? 0);
-    const matched = biomarkers.find(({ loinc_matches: matches }) => matches?.length);
-    expect(matched).toMatchObject({ loinc_matches: [{ loinc_code: expect.any(String) as string }] });
-  });
-
   test('webhooks may come before the upload is answered: one workflow follows the job', async () => {
     const late = { kind: 'delay', phase: 'after_work', delayMs: 20_000 } as const;
     await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action: late });

@@ -17,7 +17,7 @@ import {
 import { NativeConnection } from '@temporalio/worker';
 import ms from 'ms';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { refusesWhenStopped, type RequireNotStopped } from '../../activities/placing-stop.js';
+import { createPlacingCheck, type RequireNotStopped } from '../../activities/placing-stop.js';
 import { createActivities } from '../../activities/activities.js';
 import { createReportFiles } from '../../activities/report-file/report-files.js';
 import { LabOperations } from '../../client/lab-operations.js';
@@ -69,10 +69,6 @@ export interface StageOptions {
    * True if the product has an endpoint for notifications; otherwise the worker states that it has none. Default true.
    */
   notifies?: boolean;
-  /** How long the worker waits for the first line of the service's answer. Default: as long as the product's. */
-  headersTimeoutMs?: number;
-  /** For how many days a notification is tried after its workflow has ended, as the worker's NOTIFY_RETRY_DAYS. */
-  retryDays?: number;
   /** True if notifications carry the user's `client_user_id`. Default false, as in the worker. */
   namesClientUser?: boolean;
   /**
@@ -92,8 +88,6 @@ export interface StageOptions {
   fullServer?: boolean;
   /** True if the worker keeps no workflow in memory, so it meets each message as a worker does that has just started. */
   isCold?: boolean;
-  /** Replace the worker's own: for features that the server that skips time does not have, such as visibility. */
-  activities?: object;
 }
 
 /** Histories have it in many places: as it is, test/workflow/cost.test.ts does not depend on the machine's name. */
@@ -174,9 +168,7 @@ export class Stage {
   }
 
   async open(options: StageOptions, startWorker: Rig['startWorker']) {
-    const { notifies = true, namesClientUser = false } = options;
-    const { keepsHealthData = false, headersTimeoutMs, retryDays, activities: others = {} } = options;
-    const tries = retryDays === undefined ? {} : { retryDays };
+    const { notifies = true, namesClientUser = false, keepsHealthData = false } = options;
     // The environment's own client skips time whenever a result is awaited; here only `skip` does.
     this.temporal = new Client({ connection: this.environment().connection, namespace, identity });
     this.receiver = await startNotificationReceiver(secret);
@@ -198,11 +190,7 @@ export class Stage {
     };
     const lab = await startLabService({ port: 0, apiKey, settings });
     this.sandbox = sandboxControl(lab.url);
-    this.service = createLabService({
-      baseUrl: lab.url,
-      apiKey,
-      ...(headersTimeoutMs !== undefined && { headersTimeoutMs }),
-    });
+    this.service = createLabService({ baseUrl: lab.url, apiKey });
     // A story may skip weeks while a call waits: the time of the test is the limit.
     this.product = new LabOperations(this.temporal, {
       taskQueue,
@@ -216,18 +204,17 @@ export class Stage {
       ...{ service, temporal, taskQueue, reportFiles, echoesPassthrough: true, erasesHistories: true, encrypts: false },
       // It remembers for 15 seconds of real time, in which a story skips weeks.
       requireNotStopped: (...attempt: Parameters<RequireNotStopped>) =>
-        refusesWhenStopped(temporal, taskQueue)(...attempt),
+        createPlacingCheck(temporal, taskQueue)(...attempt),
     };
     const activities = createActivities({
       ...common,
       // The pause of a receiver that does not answer is real time, which a story skips.
-      target: notifies ? { url: receiver.url, secret, namesClientUser, ...tries, pauseMs: 0 } : 'off',
+      target: notifies ? { url: receiver.url, secret, namesClientUser, pauseMs: 0 } : 'off',
       workerStore: access ? workerStore(access, temporal, { taskQueue, installation: service.installation }) : 'off',
     });
     const cache = { identity, ...(options.isCold && { maxCachedWorkflows: 0 }) };
-    this.startAnother = (queues) => startWorker({ ...cache, activities: { ...activities, ...others } }, queues);
-    this.startForgetful = (connection) =>
-      startWorker({ connection, activities: { ...createActivities(common), ...others } });
+    this.startAnother = (queues) => startWorker({ ...cache, activities }, queues);
+    this.startForgetful = (connection) => startWorker({ connection, activities: createActivities(common) });
     if (!options.fullServer) await this.skipExactly(untilTheBeginning(await this.environment().currentTimeMs()));
     await this.startWorker();
     this.closing.push(

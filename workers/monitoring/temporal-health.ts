@@ -18,7 +18,7 @@ interface TemporalHealthOptions {
 }
 
 /**
- * True if Temporal and the namespace can be used; asked once for all callers within a few seconds. The reason is only logged: it names
+ * Creates the check that Temporal and the namespace can be used; callers within a few seconds share one answer. The reason is only logged: it names
  * internal addresses, and anybody may ask if a process is ready.
  */
 export function temporalHealth(connection: Asked, options: TemporalHealthOptions): () => Promise<boolean> {

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { ActivityDependencies } from '../../activities/dependencies.js';
-import { refusesWhenStopped } from '../../activities/placing-stop.js';
+import { createPlacingCheck } from '../../activities/placing-stop.js';
 import { createReportFiles } from '../../activities/report-file/report-files.js';
 import { createLabService } from '../../service/lab-service.js';
 import type { StoreAccess } from '../../store/store-access.js';
@@ -34,7 +34,7 @@ export function activityDependencies(
     }),
     temporal,
     taskQueue: config.taskQueue,
-    requireNotStopped: refusesWhenStopped(temporal, config.taskQueue),
+    requireNotStopped: createPlacingCheck(temporal, config.taskQueue),
     echoesPassthrough: config.echoesPassthrough,
     erasesHistories: config.erasesHistories,
     reportFiles: createReportFiles(config.reportFiles),

@@ -24,7 +24,7 @@ export interface Outbox {
   policy: { notificationDeadline: number };
 }
 
-/** What the workflow does after a delivery. */
+/** The actions of the workflow after a delivery. */
 export interface AfterDelivery {
   delivered(): void;
   /** Nothing arrived in time; it stays in the outbox and is tried again. */

@@ -84,7 +84,7 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   recheckAt?: number;
   /** True once the log and the case file say that the service reports times in the future. */
   notedFutureTimes?: true;
-  /** An end that no event says: failed, abandoned, unresolved, gone. `outcomeOf` is the outcome of every end. */
+  /** An end that was decided here: `failed`, `abandoned`, `unresolved` or `order_gone`; or the one of an earlier run. `outcomeOf` returns the outcome of any end. */
   ending?: OrderOutcome;
   /** The ending was put into the outbox. */
   endAnnounced?: boolean;
@@ -160,7 +160,7 @@ export function openChain({ rootOrderId, policy, carried }: KitOrderInput, now: 
   };
 }
 
-/** Folds a report in; says whether it reported anything new. */
+/** Folds a snapshot in; returns true if it reported anything new. */
 export function foldIn(chain: Chain, snapshot: OrderSnapshot): boolean {
   const orders = foldSnapshot(chain.orders, snapshot);
   if (orders === chain.orders) return false;
@@ -195,7 +195,7 @@ export function registeredAs(chain: Chain, orderId: string): string | undefined 
 }
 
 /**
- * The order that is expected to bring the results, or is to be replaced. The last of the first of these groups that has any:
+ * The order that is expected to bring the results, or is to be replaced. It is the last order of the first group that is not empty:
  * 1. in play, and nobody gave it up; an order that was replaced is in play again once it moves,
  * 2. not replaced, and nobody gave it up,
  * 3. in play,
@@ -244,7 +244,7 @@ export function lastEventId({ standing }: ChainOrder): number {
   return standing.last?.id ?? -1;
 }
 
-export function decidedOnOf(order: ChainOrder): DecidedOn {
+export function decisionBasisOf(order: ChainOrder): DecidedOn {
   return omitNullish({ eventId: lastEventId(order), status: order.latest.status });
 }
 
@@ -261,7 +261,7 @@ export function requireOpen(chain: Chain): void {
   if (outcome !== undefined) throw refuse('OrderEnded', `The order has ended: ${outcome}`, { reason: outcome });
 }
 
-/** It ended without results: a redraw or a replacement follows, or the chain fails. */
+/** It failed: a redraw or a replacement follows, or the chain fails. */
 export function needsSuccessor({ standing }: ChainOrder): boolean {
   return standing.final && standing.phase !== 'completed' && standing.phase !== 'cancelled';
 }

@@ -17,7 +17,7 @@ import {
   replacementOf,
   requireOpen,
   shipsKit,
-  decidedOnOf,
+  decisionBasisOf,
   type Chain,
   type ChainOrder,
 } from './chain.js';
@@ -90,12 +90,12 @@ function recogniseOwnReplacement(chain: Chain, order: ChainOrder): void {
   const isOwned = ({ orderId }: ChainOrder, n?: number) =>
     chain.replacements.some((replacement) => replacement.n === n || replacement.orderId === orderId);
   const orders = ordersOf(chain);
-  const isRedrawn = (other: ChainOrder) =>
+  const isRedraw = (other: ChainOrder) =>
     orders.slice(0, orders.indexOf(other)).some((earlier) => isRedrawOf(other, earlier));
   const later = orders.slice(orders.indexOf(order) + 1).map((other) => ({ other, n: numberIn(chain, other) }));
   const unowned = later.filter(({ other, n }) => !isOwned(other, n));
   const numbered = unowned.filter(({ n = 0 }) => n > own).toSorted((a, b) => (a.n ?? 0) - (b.n ?? 0));
-  const lost = numbered[0] ?? unowned.find(({ other, n }) => n === undefined && !isRedrawn(other));
+  const lost = numbered[0] ?? unowned.find(({ other, n }) => n === undefined && !isRedraw(other));
   if (!lost) return;
   const { orderId, latest } = lost.other;
   const { n = highestNumber(chain) + 1 } = lost;
@@ -119,7 +119,7 @@ async function place(
   const { rootOrderId, reference = rootOrderId, labTestId, labAccountId, policy } = chain;
   const request = {
     failedOrderId: reservation.replaces,
-    decidedOn: decidedOnOf(order),
+    decidedOn: decisionBasisOf(order),
     rootOrderId,
     reference,
     n: reservation.n,

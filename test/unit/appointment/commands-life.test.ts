@@ -550,7 +550,7 @@ describe('a cancellation', () => {
     expect((await of.until(1)).events).toHaveLength(1);
   });
 
-  test('which a late confirmation follows: the next fall of the appointment is news', async () => {
+  test('that a late confirmation follows does not hide the next one: another choice is requested again', async () => {
     const pending = snapshot(['pending']);
     const of = await begin(pending, { cancelAppointment: { ...pending, status: 'cancelled' } });
     await cancel(of, { rebook: true });

@@ -37,7 +37,7 @@ describe('what falls due', () => {
     ['has no reminder that is due at the booking', requestedCase(bookedFor(day)), '22h visit_reminder 2, 145h visit'],
     ['is a read while a walk-in is open, whose results take longer', openWalkIn, `1h read, ${reminders}, 289h visit`],
     ['is the confirmation of a reserved slot without a time', reserved, '1h read, 48h confirmation'],
-    ['is a visit that lies as far ahead as one is made', longest, `${reminders}, 8808h visit`],
+    ['is the end of a visit at the farthest date that is believed', longest, `${reminders}, 8808h visit`],
     ['is a read if it was not shown', requestedCase(booked, { missing: 1 }), `1h read, ${visit}`],
     ['is none for another question', requestedCase(booked, questionOf('notifications_undelivered')), visit],
   ])('%s', (_what, appointment, due) => {

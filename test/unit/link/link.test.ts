@@ -154,7 +154,7 @@ describe('a success', () => {
     expect(link).not.toHaveProperty('token');
   });
 
-  test('whose connection keeps its date was of a renewed one, once its time is over, if the provider is known; a doubt or a webhook was not', () => {
+  test('whose connection keeps its date counts as a renewal once its time is over, if the provider is known; a doubt or a webhook does not', () => {
     const link = claimed();
     looked(link, 'older', 4 * minute - 1, { createdAt: newConnection });
     expect(link).toMatchObject({ phase: 'confirming', claim: { by: 'success', reads: 1 } });

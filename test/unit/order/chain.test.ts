@@ -9,7 +9,7 @@ import {
   needsSuccessor,
   openChain,
   outcomeOf,
-  decidedOnOf,
+  decisionBasisOf,
   unreadOrder,
   type Chain,
 } from '../../../workflows/order/chain.js';
@@ -209,7 +209,7 @@ describe('an order beside the current one', () => {
     expect(idsOf(lateArrivals(caseOf(reports)))).toEqual(expected);
   });
 
-  test('is a redraw that was made before the replacement, and reported after it', () => {
+  test('is late if it is a redraw that was made before the replacement, and reported after it', () => {
     const replacements = [replacing('order-1', 'order-3', initialOf(lost))];
     const chain = caseOf([initialOf(lost), replacement, redrawOf(['ordered'])], { replacements });
     expect([currentOrder(chain).orderId, ...idsOf(lateArrivals(chain))]).toEqual(['order-3', 'order-2']);
@@ -250,7 +250,7 @@ test('the state says what is known of the current order, and nothing else', () =
 
 test('what a decision about an order is based on is its last event, and its own status', () => {
   const standing = (more: Partial<OrderSnapshot>) =>
-    decidedOnOf(currentOrder(caseOf([kitOf('order-1', ['ordered'], more)])));
+    decisionBasisOf(currentOrder(caseOf([kitOf('order-1', ['ordered'], more)])));
   expect(standing({})).toEqual({ eventId: 1 });
   expect(standing({ status: 'received' })).toEqual({ eventId: 1, status: 'received' });
 });

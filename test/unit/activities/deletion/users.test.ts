@@ -100,7 +100,7 @@ describe('an undo', () => {
     const { activities, asked } = await activitiesWith({ [read]: user, [undo]: notFound('Not found') });
     expect(await activities.undoDeletion(deleted)).toBe('present');
     expect(await activities.undoDeletion(deleted, 2)).toBe('undone');
-    // None before it is sent: right after a deletion a read may be older.
+    // No read comes before the undo: right after a deletion it may be older.
     expect(asked()).toEqual([undo, read, undo, read]);
   });
 

@@ -3,7 +3,7 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../../activities/dependencies.js';
-import { refusesWhenStopped } from '../../../../activities/placing-stop.js';
+import { createPlacingCheck } from '../../../../activities/placing-stop.js';
 import { placingActivities, type CreateKitOrder, type PlacedOrder } from '../../../../activities/order/placing.js';
 import { labReferenceKey, labUserIdKey } from '../../../../protocol/search-attributes.js';
 import { sandboxControl, type SandboxControl } from '../../../../sandbox/control.js';
@@ -87,7 +87,7 @@ async function create(
   };
   const withDeadline = async (_deadline: number, call: () => Promise<unknown>) => call();
   const temporal = { withDeadline, workflow } as unknown as Client;
-  const requireNotStopped = refusesWhenStopped(temporal, 'lab');
+  const requireNotStopped = createPlacingCheck(temporal, 'lab');
   const dependencies = { ...deployment, service, temporal, requireNotStopped };
   const activities = placingActivities(dependencies as ActivityDependencies);
   const { creationTimeout, creationSettling } = policy;

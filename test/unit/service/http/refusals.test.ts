@@ -39,7 +39,7 @@ describe('error answers seen in a deployment', () => {
     "String should match pattern '^\\d{5}(-\\d{4})?$'",
   ];
 
-  /** Bodies from public documentation of a deployment of the same interface. Without a body its `detail` is the sentence. */
+  /** Bodies from public documentation of a deployment of the same interface. A row without a body stands for `{ detail: <its sentence> }`. */
   // proves 305, 311
   test.each<[when: string, status: number, kind: Kind, sentence: string, body?: unknown]>([
     ['POST /v2/user, client_user_id taken', 400, ServiceRefused, taken, invalid(taken, conflict)],
