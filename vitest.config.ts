@@ -24,7 +24,7 @@ export default defineConfig({
     execArgv: ['--max-semi-space-size=64'],
     // A file with a Temporal server waits most of its time: for a server, for a webhook, for a process to start.
     // More of them at once would only starve the servers, whose calls then run into their deadlines.
-    maxWorkers: Math.min(5, availableParallelism() * 3),
+    maxWorkers: Math.min(6, availableParallelism() * 3),
     sequence: { sequencer: Mixed },
     globalSetup: ['test/rig/leaks.ts', 'test/rig/run-folder.ts', 'test/rig/global-setup.ts'],
     setupFiles: ['test/rig/setup.ts'],

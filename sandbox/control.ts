@@ -14,13 +14,7 @@ type Methods = {
  * The control interface of the stand-in, with a method for each of its commands. Here happens what the outside world
  * does; what a product does goes to the service's own endpoints. Durations are milliseconds or text such as `'90m'`.
  */
-export interface SandboxControl extends Methods {
-  /**
-   * Refuses every connection for so many real milliseconds, also to this interface; then the stand-in is back with all
-   * that it knew. Resolves when it is away. Webhooks and stories go on.
-   */
-  goOffline(forMs: number): Promise<void>;
-}
+export type SandboxControl = Methods;
 
 /** @param baseUrl the `url` of `startLabService` */
 export function sandboxControl(baseUrl: string): SandboxControl {

@@ -135,11 +135,6 @@ export function appointmentCommands(lab: Lab) {
         return appointmentBody(appointment);
       },
     ),
-
-    /** Another customer books the slot that was offered under this key. */
-    takeSlot: command(z.tuple([z.string()]), (bookingKey) =>
-      lab.slots.occupy(required(lab.slots.offeredAs(bookingKey), 'slot under this booking key')),
-    ),
   };
 }
 

@@ -21,15 +21,10 @@ const resource = (known: string) => z.string().min(1).default(known);
 /** The ways in which real payloads are untidy. */
 export const untidyKinds = [
   'intervals',
-  'blood_pressure',
-  'notes',
-  'without_zone',
-  'source_with_type',
   'some_without_time',
   'without_provider',
   'without_id',
   'without_user',
-  'unknown_action',
 ] as const;
 
 export const healthDataSchema = z.discriminatedUnion('kind', [
@@ -143,14 +138,6 @@ function untidy(variant: (typeof untidyKinds)[number], now: number): SentHealthD
   switch (variant) {
     case 'intervals':
       return batch('calories_active', [{ start: at(-5), end: at(0), timezone_offset: null, unit: 'kcal', value: 7 }]);
-    case 'blood_pressure':
-      return batch('blood_pressure', [{ timestamp: at(0), systolic: 111, diastolic: 77, type: '', unit: 'mmHg' }]);
-    case 'notes':
-      return batch('note', [{ timestamp: at(0), type: null, unit: 'text', value: 'an invented note' }]);
-    case 'without_zone':
-      return batch('glucose', [sample(timestamp(now).replace('+00:00', ''), 0)]);
-    case 'source_with_type':
-      return batch('glucose', [sample(at(0), 0)], { source: { provider: 'invented_watch', type: 'watch' } });
     case 'some_without_time':
       return batch('glucose', [sample(at(0), 0), { unit: 'mmol/L', value: 6 }, null]);
     case 'without_provider':
@@ -159,8 +146,6 @@ function untidy(variant: (typeof untidyKinds)[number], now: number): SentHealthD
       return { event_type: 'daily.data.activity.created', data: { source, ...invented } };
     case 'without_user':
       return batch('glucose', [sample(at(0), 0)]);
-    case 'unknown_action':
-      return { event_type: 'daily.data.activity.recalculated', data: { source, id: randomUUID(), ...invented } };
   }
 }
 

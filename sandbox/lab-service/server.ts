@@ -2,8 +2,8 @@ import Fastify from 'fastify';
 import { defaultBrand, knownPaths, type ServiceDescription } from '../../service/description.js';
 import type { FastifyInstance } from 'fastify';
 import { appointmentRoutes, walkInRoutes } from './appointment-routes.js';
-import { closedFeatures, type Settings } from './settings.js';
-import { controlRoutes, refuseWebPages, offlineRoutes } from './control.js';
+import type { Settings } from './settings.js';
+import { controlRoutes, refuseWebPages } from './control.js';
 import { documentRoutes, orderRoutes } from './order-routes.js';
 import { faultHooks, isControl } from './faults.js';
 import { Lab } from './lab.js';
@@ -60,7 +60,6 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   const brand = (description.brand ?? defaultBrand).toLowerCase();
   const pathsOf = (field: keyof typeof knownPaths) => (description[field] ? [description[field]] : knownPaths[field]);
   requireApiKey(app, `x-${brand}-api-key`, options.apiKey);
-  closedFeatures(app, lab);
   userRoutes(app, lab, pathsOf('usersPath'));
   providerRoutes(app, lab);
   linkRoutes(app, lab, `x-${brand}-link-token`);
@@ -75,7 +74,6 @@ export async function startLabService(options: LabServiceOptions): Promise<LabSe
   orgWebhookRoutes(app, lab, new OrgAccess(options.managementKey, ['x-management-key', `x-${brand}-org-key`]));
   controlRoutes(app, lab);
   const host = options.host ?? '127.0.0.1';
-  offlineRoutes(app, host, closing.signal);
   try {
     await app.listen({ port: options.port, host });
   } catch (error) {

@@ -1,27 +1,5 @@
 import { z } from 'zod';
-import type { FastifyInstance } from 'fastify';
 import { parseSecret, WebhookSecretInvalid } from '../../service/webhooks/signature.js';
-import type { Lab } from './lab.js';
-import { refusal } from './validation.js';
-
-/** The features that a team may not be enabled for. */
-export const features = [
-  ...(['portal', 'links', 'timeseries', 'markers'] as const),
-  ...(['import', 'appointments', 'walkIns', 'reports', 'management'] as const),
-] as const;
-
-/** The paths of each. */
-const featurePaths = {
-  portal: /^\/v2\/user\/[^/]+\/create_portal_url$/,
-  links: /^\/v2\/link\//,
-  timeseries: /^\/v2\/timeseries\//,
-  markers: /^\/v3\/lab_tests\/markers$/,
-  import: /^\/v3\/order\/import$/,
-  appointments: /^\/v3\/order\/(?:[^/]+\/)?phlebotomy\//,
-  walkIns: /^\/v3\/order\/(?:[^/]+\/)?psc\/appointment/,
-  reports: /^\/lab_report\//,
-  management: /^\/v1\/org\//,
-} as const satisfies Record<(typeof features)[number], RegExp>;
 
 /**
  * The settings of the stand-in. If the specification and real deployments differ, each variant can be played. The defaults follow the specification.
@@ -70,17 +48,12 @@ export const settingsSchema = z.strictObject({
    * the answer finds the slot gone in the last two.
    */
   appointmentConfirmation: z.enum(['confirm', 'decline', 'never']).default('confirm'),
-  /** The features that the team is not enabled for: their endpoints answer 403. */
-  closedFeatures: z.array(z.enum(features)).default([]),
   /** The address that webhooks are sent to. Empty: none are sent. */
   webhookUrl: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
   /** Each signs: two of them play a rotation. `whsec_` and base64. */
   webhookSecrets: z.array(z.string().superRefine(checkSecret)).default([]),
-  /**
-   * `full`; `without_ids` leaves out team_id, user_id and client_user_id; `bare_order` sends the order alone, and what is
-   * no order in full.
-   */
-  webhookEnvelope: z.enum(['full', 'without_ids', 'bare_order']).default('full'),
+  /** `full`; `without_ids` leaves out team_id, user_id and client_user_id. */
+  webhookEnvelope: z.enum(['full', 'without_ids']).default('full'),
   /** How long an attempt may take, in real milliseconds (never compressed). The documented limit is 15 s. */
   webhookTimeoutMs: z.number().positive().default(15_000),
 });
@@ -101,14 +74,4 @@ export function secretFault(secret: string): string | undefined {
     if (error instanceof WebhookSecretInvalid) return error.problem;
     throw error;
   }
-}
-
-/** Refuses what the team is not enabled for, after authentication. Neither the status nor the words are documented. */
-export function closedFeatures(app: FastifyInstance, lab: Lab): void {
-  app.addHook('preHandler', async (request) => {
-    const path = request.url.split('?', 1)[0] ?? '';
-    const feature = lab.settings.closedFeatures.find((name) => featurePaths[name].test(path));
-    if (feature === undefined) return;
-    throw refusal(403, `The feature ${feature} is in closed beta and not enabled for your team.`);
-  });
 }

@@ -88,11 +88,10 @@ export class Webhooks extends Part {
   /** By fault: the messages kept back, in the order in which they came. */
   readonly #held = new Map<string, Message[]>();
 
-  /** Sends the order as it now is; without an envelope if the settings say so. */
+  /** Sends the order as it now is. */
   announce(eventType: OrderEventType, order: Order): void {
     const data = orderBody(order, this.lab.state, this.lab.settings, 'webhook');
-    const isBare = this.lab.settings.webhookEnvelope === 'bare_order';
-    this.#announce(subjectOf(eventType, order), data, isBare ? JSON.stringify(data) : undefined);
+    this.#announce(subjectOf(eventType, order), data);
   }
 
   /** Sends the result's own fields, or the whole order if the settings say so. */

@@ -207,14 +207,16 @@ test('a signing secret is shown to the caller who asks for it, rotated, and read
 });
 
 test('the repository, with nothing built, replays what is open with encryption keys, and names the key that it lacks', async () => {
-  await lab.place();
+  const { orderId } = await lab.place();
   const { links } = new LabOperations(withOldKey(), { taskQueue: lab.rig.taskQueue, deadline: 'none' });
   await (await links.start({ userId: await lab.newUser(), provider: 'invented_watch' })).url();
   const keys = { LABOPS_ENCRYPTION_KEYS: withoutOldKey };
   const args = ['replay', '--open', '5'];
   const replay = await labopsProcess(lab, args, { env: { ...lab.workerEnv, ...keys }, program: 'labops.js' });
   expect(replay, replay.stderr).toMatchObject({ code: 1 });
-  expect(replay.stdout).toMatch(/^kitOrder: [1-9]\d* replayed, 0 differ$/m);
+  // Other tests may have left orders open that need the old key.
+  expect(replay.stdout).toMatch(/^kitOrder: [1-9]\d* replayed, \d differ$/m);
+  expect(replay.stdout).not.toContain(kitOrderId(orderId));
   expect(replay.stdout).toMatch(
     /^ {2}link-provider\/\S+: .*the start of this workflow cannot be read: add the key "old" to the worker's LABOPS_ENCRYPTION_KEYS/m,
   );
