@@ -31,6 +31,7 @@ import {
   type Deadline,
 } from './deadlines.js';
 import { endPostponement, isAbsent, isPostponed, postponeRefused, readOrder } from './reading.js';
+import { isRedrawn } from './redraws.js';
 import { replaceKit } from './replacing.js';
 import type { KitOrderRun } from './run.js';
 
@@ -224,13 +225,15 @@ function remedyFor(chain: Chain, order: ChainOrder): Remedy {
 }
 
 /**
- * Besides those of `remedyFor`, three kinds of order are never replaced automatically: one that was not handed over or was made elsewhere, one for which no kit is
- * shipped, and one whose chain has used all its replacements. For these a person is asked.
+ * Besides those of `remedyFor`, four kinds of order are never replaced automatically: one that was not handed over or was made elsewhere,
+ * one for which no kit is shipped, one whose chain has used all its replacements, and one that the service has redrawn: the search would
+ * find that redraw, which a person has given up. For these a person is asked.
  */
 function allowed(chain: Chain, order: ChainOrder, remedy: Remedy): Remedy {
   const isReserved = replacementOf(chain, order.orderId) !== undefined;
   const isLeft = isReserved || chain.replacements.length < chain.policy.replacementLimit;
-  const mayReplace = chain.handedOver && chain.madeElsewhere !== true && shipsKit(order) && isLeft;
+  const isOurs = chain.handedOver && chain.madeElsewhere !== true;
+  const mayReplace = isOurs && shipsKit(order) && isLeft && !isRedrawn(chain.orders, order);
   return remedy === 'replace' && !mayReplace ? 'ask' : remedy;
 }
 

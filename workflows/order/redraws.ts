@@ -23,7 +23,7 @@ export function isRedrawOf(later: Pick<OrderRecord, 'latest'>, order: OrderRecor
   return later.latest.parentId === order.orderId || isOfTransactionOf(later, order);
 }
 
-function isRedrawn(orders: Orders, order: OrderRecord): boolean {
+export function isRedrawn(orders: Orders, order: OrderRecord): boolean {
   const later = orders.slice(orders.findIndex(({ orderId }) => orderId === order.orderId) + 1);
   return later.some((other) => isRedrawOf(other, order));
 }

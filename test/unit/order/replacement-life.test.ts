@@ -492,6 +492,15 @@ describe('the policy', () => {
     expect(await order.state()).toMatchObject({ orderId: thirdId, attention: [asked] });
   });
 
+  test('asks about a failed order whose redraw was given up: to replace it would only find that redraw', async () => {
+    const found = { replaceKitOrder: { snapshot: redraw(shipped) } };
+    const order = await lives(spoiled, { onSampleError: 'replace' }, found);
+    await order.signal('orderChanged', redraw(shipped));
+    await order.update('resolveProblem', { orderId: newId, decision: 'abandon' });
+    await order.until(24 * 10);
+    expect(await order.state()).toMatchObject({ orderId, attention: [{ reason: 'decision_needed', orderId }] });
+  });
+
   test('that fails at replacing a kit asks a person and tries again each day', async () => {
     const order = await lives(lost, { onLost: 'replace' }, { replaceKitOrder: refused });
     expect(order.happened()).toEqual(['attention_raised replacement_failed', 'phase_changed failed']);
