@@ -155,8 +155,8 @@ function note({ announced, life, server }: Stage, { outbox = [] }: { outbox?: No
   }
 }
 
-/** The reference may have become known since, or the same may be announced at another time. */
-function contentOf({ type, data: { reference: _reference, ...data } }: Notification): string {
+/** Reference and chain may have become known since, or the same may be announced at another time. */
+function contentOf({ type, data: { reference: _reference, rootOrderId: _root, ...data } }: Notification): string {
   return canonicalJson([type, data]);
 }
 
