@@ -28,7 +28,10 @@ const meanings: Readonly<Record<typeof placingPhase | OrderPhase, string>> = {
 /** Longer than all deadlines together, in hours. */
 const years = 24 * 800;
 
-/** Plays the workflow with an order that has come so far: returns its phase, its outcome if nothing happens any more, and if it is over already. */
+/**
+ * Plays the workflow with an order that has come so far: returns its phase, its outcome if nothing happens any more, and if it is over
+ * already.
+ */
 async function played(statuses: readonly string[]) {
   const order = await lateLife(statuses);
   const isOver = order.run.end !== undefined;
@@ -41,14 +44,22 @@ async function played(statuses: readonly string[]) {
 /** The phases as a Mermaid diagram; on an edge stands everything that leads from one phase to the other. */
 async function diagram(): Promise<string> {
   const causes: Record<string, Set<string>> = {};
+  // Most steps begin where another one has led.
+  const plays = new Map<string, ReturnType<typeof played>>();
+  const play = (statuses: readonly string[]) => {
+    const key = statuses.join();
+    const known = plays.get(key) ?? played(statuses);
+    plays.set(key, known);
+    return known;
+  };
   const note = (from: string, to: string, cause: string) => (causes[`${from} --> ${to}`] ??= new Set()).add(cause);
-  note('[*]', (await played(['ordered'])).phase, 'start');
+  note('[*]', (await play(['ordered'])).phase, 'start');
   const redrawn = await lateLife(spoiled);
   const { phase: failed } = await redrawn.state();
   await redrawn.signal('orderChanged', redraw(['ordered']));
   note(failed, (await redrawn.state()).phase, 'a redraw');
   for (const [before, from, to] of [registeredEdges, registrableEdges, textEdges, seedEdges, inferredEdges].flat()) {
-    const [earlier, later] = [await played([...before, from]), await played([...before, from, to])];
+    const [earlier, later] = [await play([...before, from]), await play([...before, from, to])];
     if (earlier.phase !== later.phase) note(earlier.phase, later.phase, to);
     for (const { phase, outcome, isOver } of [earlier, later]) {
       if (!isOver) note(phase, outcome === phase ? '[*]' : outcome, 'nothing happens in time');

@@ -26,8 +26,8 @@ const failuresBeforePause = 5;
 export const receiverPausedType = 'ReceiverPaused';
 
 /**
- * The outcome of a call; everything else is an error, and the notification is sent again. A refused
- * notification waits for an operator in `deliverNotifications` (`workflows/notifications/delivery.ts`). `answer`: the name of the client's answer.
+ * The outcome of a call; everything else is an error, and the notification is sent again. A refused notification waits for an operator in
+ * `deliverNotifications` (`workflows/notifications/delivery.ts`). `answer`: the name of the client's answer.
  */
 export type Sent = { as: 'delivered' } | { as: 'refused'; status: number; answer?: string };
 

@@ -2,10 +2,10 @@ import { type Answer, commonAnswers, type OutcomeOf } from './endpoint.js';
 import type { Refusal } from './verify.js';
 
 /**
- * Every answer that the webhook handler gives. `verify.ts` decides those up to `signature_mismatch`, `not_json` and
- * `not_an_object`; `endpoint.ts` decides `body_already_read` and `internal_error`; `route.ts`, `signal.ts` and `sinks.ts` decide the rest. The sender takes any 2xx as done, gives up on 4xx in some deployments, and tries again on 5xx (docs/internals/lab-service.md, "Webhooks"): so an event
- * that could not be made durable is never answered with 4xx, and one that will never be handled is never answered with
- * anything but 204.
+ * Every answer that the webhook handler gives. `verify.ts` decides those up to `signature_mismatch`, `not_json` and `not_an_object`;
+ * `endpoint.ts` decides `body_already_read` and `internal_error`; `route.ts`, `signal.ts` and `sinks.ts` decide the rest. The sender takes
+ * any 2xx as done, gives up on 4xx in some deployments, and tries again on 5xx (docs/internals/lab-service.md, "Webhooks"): so an event
+ * that could not be made durable is never answered with 4xx, and one that will never be handled is never answered with anything but 204.
  * The one exception is a body that is too large: its sender cannot be known without reading it. If it was an event, the
  * service may give it up, so it is logged as an error; the limit is five times the largest webhook seen.
  */

@@ -77,8 +77,8 @@ export interface WebhookHandler extends SignedEndpoint<AnswerName> {
 }
 
 /**
- * Receives the service's webhooks: verifies and parses (`verify.ts`), routes and projects (`route.ts`), signals (`signal.ts`). It answers 204 once Temporal
- * holds an order's or a report's event; `answers` lists all of its answers with their meanings.
+ * Receives the service's webhooks: verifies and parses (`verify.ts`), routes and projects (`route.ts`), signals (`signal.ts`). It answers
+ * 204 once Temporal holds an order's or a report's event; `answers` lists all of its answers with their meanings.
  *
  * @throws WebhookSecretInvalid and TypeError at once, for unusable secrets or limits; EncryptionKeysMissing,
  * EncryptionSettingInvalid, InstallationInvalid

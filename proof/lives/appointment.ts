@@ -265,10 +265,10 @@ export class AppointmentWorld implements World {
   /** What others book, or what is booked after the end, is another thing; what was asked for before it is not. */
   private checkEnds(): void {
     const { life, server } = this.stage;
+    const isDrawn = this.state.visits.some((visit) => statusOf(visit) === 'completed');
     for (const execution of server.executions) {
       const { closedAt = 0 } = execution;
       const { outcome = '' } = resultOf<AppointmentResult>(execution);
-      const isDrawn = this.state.visits.some((visit) => statusOf(visit) === 'completed');
       if (outcome === 'completed' && !isDrawn) life.broken(claims.endsAreTrue, 'completed, and no blood was drawn');
       const booked = this.stood.find(
         ({ visit, from, until }) =>

@@ -159,7 +159,7 @@ export class DeletionWorld implements World {
   private checkRequests(): void {
     const { life, server, receiver } = this.stage;
     // An operator has ended it, and says so to nobody.
-    if (server.executions.some(({ status }) => status === 'CANCELLED')) return;
+    if (server.hasCancelled) return;
     for (const { name, value, refused } of server.replies) {
       if (name !== 'request' || refused !== undefined) continue;
       const { phase, requestedAt } = value as DeletionState;

@@ -87,7 +87,7 @@ function nothingGoesBack({ life, announced }: Stage): void {
 /** Every result, correction and cancellation that the service has is announced. */
 function everyEvent({ life, server, announced }: Stage, orders: Orders): void {
   // If an operator cancels the run, it announces nothing any more.
-  if (server.executions.some(({ status }) => status === 'CANCELLED')) return;
+  if (server.hasCancelled) return;
   const types: Readonly<Record<string, string>> = {
     ...{ completed: 'result', corrected: 'correction', cancelled: 'cancellation' },
   };
@@ -102,7 +102,7 @@ function everyEvent({ life, server, announced }: Stage, orders: Orders): void {
 
 function everyAlarm({ life, server, receiver }: Stage, orders: Orders): void {
   // If an operator cancels the run, it raises no alarm any more.
-  if (server.executions.some(({ status }) => status === 'CANCELLED')) return;
+  if (server.hasCancelled) return;
   for (const { orderId, interpretation } of orders) {
     const isAlarmed = receiver.got.some(
       ({ type, data }) => type.endsWith('critical_result') && data['orderId'] === orderId,

@@ -2,7 +2,7 @@ import type { temporal } from '@temporalio/proto';
 
 type ProtoFailure = temporal.api.failure.v1.IFailure;
 
-/** The failure of an activity: the type of an `ApplicationFailure`, and its details; or why there is no answer of its own. */
+/** The failure of an activity: the type of an `ApplicationFailure`, and its details; or why it has not answered by itself. */
 export type Failure =
   | {
       type: string;

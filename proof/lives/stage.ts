@@ -142,12 +142,10 @@ function carriedIn(input: unknown): { outbox?: Notification[] } {
 type HandedOver = NotificationsLeft & { isPromised: boolean };
 
 function note({ announced, life, server }: Stage, { outbox = [] }: { outbox?: Notification[] }): void {
-  // If an operator cancelled a run, what it had announced is known to nobody, and the next run may say it again in its own way.
-  const isCancelled = server.executions.some(({ status }) => status === 'CANCELLED');
   for (const each of outbox) {
     const known = announced.find(({ id }) => id === each.id);
-    // A receiver drops a known id, so other content under it would be lost.
-    if (known && !isCancelled && contentOf(known) !== contentOf(each))
+    // A receiver drops a known id, so other content under it would be lost. After a cancelled run the next one may say the same in its own way.
+    if (known && contentOf(known) !== contentOf(each) && !server.hasCancelled)
       life.broken('one id stands for one announcement', each.id);
     if (known) continue;
     announced.push(each);

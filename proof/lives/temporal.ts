@@ -63,6 +63,11 @@ export class Server {
     this.workflows = workflows;
   }
 
+  /** An operator has cancelled a run: it says nothing any more, and nobody knows what it had announced. */
+  get hasCancelled(): boolean {
+    return this.executions.some(({ status }) => status === 'CANCELLED');
+  }
+
   running(workflowId: string): Execution | undefined {
     return this.executions.findLast((each) => each.workflowId === workflowId && each.status === 'RUNNING');
   }

@@ -71,11 +71,17 @@ export const orderSettings = {
   onProblem: choice('ask', remedies),
   /** The action when a kit is lost or cannot be delivered: `ask`, `replace` or `fail`. Default `ask`. */
   onLost: choice('ask', remedies),
-  /** The action on `sample_error`, once no redraw came within `redrawWait` (after `redraw_available` a person is always asked): `ask`, `replace` or `fail`. Default `ask`. */
+  /**
+   * The action on `sample_error`, once no redraw came within `redrawWait` (after `redraw_available` a person is always asked): `ask`,
+   * `replace` or `fail`. Default `ask`.
+   */
   onSampleError: choice('ask', remedies),
   /** How many kits may replace others in the life of one chain, by policy or by command. Default 1. */
   replacementLimit: count(1, { least: 0, most: 100 }),
-  /** How long after `sample_error` or `redraw_available` the service may create a redraw order itself. Default 1 day: it does so at once, or never. */
+  /**
+   * How long after `sample_error` or `redraw_available` the service may create a redraw order itself. Default 1 day: it does so at once, or
+   * never.
+   */
   redrawWait: duration('1d'),
   /** How long a person may take to answer when asked, before the order ends as it is. Default 30 days. */
   decisionWait: duration('30d'),

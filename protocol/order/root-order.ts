@@ -59,7 +59,10 @@ export function rootOf(snapshot: OrderSnapshot): string {
   return initial?.id ?? endOfParents(snapshot, siblings) ?? siblings[0]?.id ?? orderId;
 }
 
-/** True if the service made the order from another one, whose passthrough it may carry: then it is not our own creation, and not a root if another order is known. */
+/**
+ * True if the service made the order from another one, whose passthrough it may carry: then it is not our own creation, and not a root if
+ * another order is known.
+ */
 export function isRedraw({ origin }: { origin?: string | null | undefined }): boolean {
   return origin === 'redraw' || origin === 'recreation';
 }

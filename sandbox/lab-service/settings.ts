@@ -18,7 +18,10 @@ export const settingsSchema = z.strictObject({
   echoPassthrough: z.boolean().default(true),
   /** True: the orders in webhooks have `order_transaction`. */
   transactionInWebhooks: z.boolean().default(true),
-  /** True: an order whose sample is at the lab says until when results are expected; a number: at the latest so many days after its arrival. False: the two dates stay null. */
+  /**
+   * True: an order whose sample is at the lab says until when results are expected; a number: at the latest so many days after its arrival.
+   * False: the two dates stay null.
+   */
   resultDates: z.union([z.boolean(), z.int().positive()]).default(true),
   /**
    * A register request names no order: a real service knows the sample id that is printed on the kit. With this switch

@@ -80,7 +80,7 @@ export class Slots extends Part {
     if (slot === undefined) throw refusal(404, 'Booking key not found.');
     if (slot.expiresAt <= this.lab.clock.now()) throw refusal(400, 'The booking key has expired.');
     if (!this.isFree(slot)) throw this.conflict();
-    this.occupy(slot);
+    this.#occupy(slot);
     return slot;
   }
 
@@ -89,7 +89,7 @@ export class Slots extends Part {
     return refusal(400, 'This time slot is no longer available.');
   }
 
-  occupy(slot: Slot): void {
+  #occupy(slot: Slot): void {
     this.#taken.add(nameOf(slot));
   }
 
@@ -107,7 +107,7 @@ export class Slots extends Part {
     const offered = this.offer(place, null).flatMap(({ slots }) => slots);
     const [first] = offered;
     if (first === undefined) throw this.conflict();
-    this.occupy(first);
+    this.#occupy(first);
     return first;
   }
 

@@ -18,8 +18,8 @@ interface TemporalHealthOptions {
 }
 
 /**
- * Creates the check that Temporal and the namespace can be used; callers within a few seconds share one answer. The reason is only logged: it names
- * internal addresses, and anybody may ask if a process is ready.
+ * Creates the check that Temporal and the namespace can be used; callers within a few seconds share one answer. The reason is only logged:
+ * it names internal addresses, and anybody may ask if a process is ready.
  */
 export function temporalHealth(connection: Asked, options: TemporalHealthOptions): () => Promise<boolean> {
   const { process, address, namespace, log } = options;

@@ -40,7 +40,10 @@ const pauseAfterFailure = 10 * minute;
 /** How long an end waits for the receiver. Then `deliverNotifications` goes on, and the workflow closes. */
 const endWait = '1 minute';
 
-/** Puts a notification into the outbox, which `keepDelivering` empties. If the deployment has no receiver, nothing is kept and nothing scheduled. */
+/**
+ * Puts a notification into the outbox, which `keepDelivering` empties. If the deployment has no receiver, nothing is kept and nothing
+ * scheduled.
+ */
 export function enqueue(to: Pick<Outbox, 'notifies' | 'outbox'>, notification: Notification): void {
   if (to.notifies !== false) to.outbox.push(notification);
 }

@@ -84,7 +84,10 @@ export interface Chain extends Outbox, Attentive<RaisedOrderAttention>, Governed
   recheckAt?: number;
   /** True once the log and the case file say that the service reports times in the future. */
   notedFutureTimes?: true;
-  /** An end that was decided here: `failed`, `abandoned`, `unresolved` or `order_gone`; or the one of an earlier run. `outcomeOf` returns the outcome of any end. */
+  /**
+   * An end that was decided here: `failed`, `abandoned`, `unresolved` or `order_gone`; or the one of an earlier run. `outcomeOf` returns
+   * the outcome of any end.
+   */
   ending?: OrderOutcome;
   /** The ending was put into the outbox. */
   endAnnounced?: boolean;

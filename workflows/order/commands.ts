@@ -162,9 +162,10 @@ export function requireAllowed(run: KitOrderRun, { orderId, isDone, requireUnres
 }
 
 /**
- * Carries out one command and answers with the state after it. It waits for the commands before it on the same order, and
- * for a replacement of that order, but not for the main loop. A command that names no order means the order that is current when the
- * command comes, or as soon as the run knows its orders. If that kit is replaced before the turn of a cancellation, the cancellation means the new kit.
+ * Carries out one command and answers with the state after it. It waits for the commands before it on the same order, and for a
+ * replacement of that order, but not for the main loop. A command that names no order means the order that is current when the command
+ * comes, or as soon as the run knows its orders. If that kit is replaced before the turn of a cancellation, the cancellation means the new
+ * kit.
  */
 export function carryOut(run: KitOrderRun, commandOf: () => CheckedCommand): Promise<OrderState> {
   return answerCaller(run, () => {
