@@ -1,6 +1,5 @@
 import { activityInfo, ApplicationFailure, log, sleep } from '@temporalio/activity';
 import {
-  isGrpcServiceError,
   ServiceError,
   WorkflowFailedError,
   WorkflowNotFoundError,
@@ -11,30 +10,14 @@ import {
 import type { EarlierRun } from '../protocol/signal-or-start.js';
 import { withoutMemos, labReferenceKey } from '../protocol/search-attributes.js';
 
-/** gRPC's number of UNIMPLEMENTED. */
-const unimplemented = 12;
-
-/**
- * The runs that match a query. Visibility lags by moments. A server without visibility answers UNIMPLEMENTED: the
- * result is empty then.
- */
+/** The runs that match a query. Visibility lags by moments. */
 export async function listed(temporal: Client, query: string): Promise<WorkflowExecutionInfo[]> {
-  try {
-    return await searched(temporal, query);
-  } catch (error) {
-    if (!hasNoVisibility(error)) throw error;
-    return [];
-  }
-}
-
-/** The same, where an empty result must not stand for a search that was not possible. */
-export async function searched(temporal: Client, query: string): Promise<WorkflowExecutionInfo[]> {
   const runs: WorkflowExecutionInfo[] = [];
   for await (const run of withoutMemos(temporal.workflow).list({ query })) runs.push(run);
   return runs;
 }
 
-/** A workflow ID's runs, as far as the namespace retains them; none if the server has no visibility. */
+/** A workflow ID's runs, as far as the namespace retains them. */
 export async function runsOf(temporal: Client, workflowId: string): Promise<WorkflowExecutionInfo[]> {
   return listed(temporal, `WorkflowId = '${workflowId}'`);
 }
@@ -199,10 +182,4 @@ export async function searching<Found>(
       await sleep(searchPauseMs);
     }
   }
-}
-
-function hasNoVisibility(error: unknown): boolean {
-  // The client wraps gRPC's error.
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  return isGrpcServiceError(cause) && cause.code === unimplemented;
 }

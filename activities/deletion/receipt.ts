@@ -5,7 +5,7 @@ import type { LabService } from '../../service/lab-service.js';
 import type { DeletionReceipt, Reading, Remaining, ErasedHistories } from '../../protocol/deletion/messages.js';
 import type { ActivityDependencies } from '../dependencies.js';
 import { withStore } from '../dependencies.js';
-import { searched } from '../workflow-runs.js';
+import { listed } from '../workflow-runs.js';
 import { otherWorkflowsOf } from './histories.js';
 import { userStandingAt, type UserStanding } from './users.js';
 
@@ -60,7 +60,7 @@ async function userNow(service: LabService, userId: string): Promise<UserStandin
 }
 
 async function workflowsOf(temporal: Client, userId: string, histories: ErasedHistories | 'kept') {
-  const runs = await searched(temporal, otherWorkflowsOf(userId));
+  const runs = await listed(temporal, otherWorkflowsOf(userId));
   const open = new Set(runs.flatMap(({ workflowId, closeTime }) => (closeTime === undefined ? [workflowId] : [])));
   const ended = new Set(runs.flatMap(({ workflowId }) => (open.has(workflowId) ? [] : [workflowId])));
   const erased = histories === 'kept' ? [] : histories.erased;

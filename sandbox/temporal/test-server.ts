@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
@@ -57,6 +58,13 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     await server.stop();
     throw error;
   }
+}
+
+/** For activities on that server: a client to which no workflow matches a search, which the server would refuse. */
+export function withoutSearch(client: Client): Client {
+  const list = { async *value() {} };
+  const workflow = Object.create(client.workflow, { list }) as Client['workflow'];
+  return Object.create(client, { workflow: { value: workflow } }) as Client;
 }
 
 async function startOnFreePort(program: string, asked?: number): Promise<{ server: Program; port: number }> {

@@ -24,7 +24,7 @@ import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
-import { startTestServer } from '../../sandbox/temporal/test-server.js';
+import { startTestServer, withoutSearch } from '../../sandbox/temporal/test-server.js';
 import { openStore, type HealthDataStore } from '../../store/health-data-store.js';
 import { createActivities } from '../../activities/activities.js';
 import { activityDependencies } from '../../workers/worker/activity-dependencies.js';
@@ -164,7 +164,7 @@ export async function openStage({
   const temporal = new Client({ connection, ...dataConverterOf(config.keyRing, log) });
   // The product's worker wants a server that can count workflows.
   const worker = skipsTime
-    ? await startBareWorker(config, temporal)
+    ? await startBareWorker(config, withoutSearch(temporal))
     : await startWorker({ ...config, ...(isCold && { maxCachedWorkflows: 0 }) }, log, { opened: store });
   const labs = new LabOperations(temporal, { deadline: 'none' });
   const sandbox = sandboxControl(service.url);

@@ -25,6 +25,7 @@ import { createWebhookHandler } from '../../client/webhooks/handler.js';
 import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
+import { withoutSearch } from '../../sandbox/temporal/test-server.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { healthDataSinks, workerStore } from '../../workers/health-data.js';
 import type { QueueOptions } from '../../workers/worker/polled-queues.js';
@@ -197,7 +198,8 @@ export class Stage {
       service: { baseUrl: lab.url, apiKey },
       deadline: 'none',
     });
-    const { service, temporal, receiver } = this;
+    const { service, receiver } = this;
+    const temporal = options.fullServer ? this.temporal : withoutSearch(this.temporal);
     this.reportRoot = await mkdtemp(join(tmpdir(), 'lab-reports-'));
     const reportFiles = createReportFiles({ root: this.reportRoot, allowedHosts: ['127.0.0.1'] });
     const common = {

@@ -1,6 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, test } from 'vitest';
+import type { ActivityDependencies } from '../../../activities/dependencies.js';
+import { earlierRunsOf } from '../../../activities/order/earlier-orders.js';
 import { readSubmission } from '../../../activities/report/submissions.js';
 import { runningWorkActivities } from '../../../activities/deletion/running-work.js';
 import { lastEndedOf, lastResultOf, searchAttempts } from '../../../activities/workflow-runs.js';
@@ -32,6 +34,17 @@ test('a search that does not answer is tried again for some minutes, then a run 
   for (const attempt of [1, searchAttempts - 1])
     await expect(lastResult(attempt)).rejects.toThrow('The search is away');
   await expect(lastResult(searchAttempts)).resolves.toBeUndefined();
+});
+
+test('a search that a proxy refuses does not stand for one that finds nothing: a second kit could be ordered', async () => {
+  // What gRPC makes of a 404 before Temporal.
+  const refusal = { code: 12, details: 'Received HTTP status code 404', metadata: {} };
+  const temporal = temporalWith({
+    list() {
+      throw Object.assign(new Error('12 UNIMPLEMENTED'), refusal);
+    },
+  });
+  await expect(earlierRunsOf({ temporal } as ActivityDependencies, 'reference-1')).rejects.toThrow('UNIMPLEMENTED');
 });
 
 test('a run that was the first of its ID searches for nothing', async () => {
