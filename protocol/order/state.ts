@@ -128,8 +128,8 @@ export interface CriticalResultRecord extends Omit<CriticalResult, 'alarm'> {
   orderSaid?: string;
   /** The distinguishing parts of its notification ids, one for each time it was announced. */
   announced: string[];
-  /** Set once the interval of its reminders has changed: the last reminder before that, ISO 8601, and its number. */
-  countedFrom?: { at: string; reminders: number };
+  /** When the last reminder was due, ISO 8601. Absent before the first. */
+  remindedAt?: string;
 }
 
 /** One kit of the chain. */

@@ -72,42 +72,33 @@ export function nextReminder({ criticalResults, notifies, policy }: Chain): Mome
   if (notifies === false) return undefined;
   const moments = criticalResults
     .filter(({ isOpen }) => isOpen)
-    .map((result) => reminderAt(result, result.reminders + 1, policy.criticalResultReminder));
+    .map((result) => lastReminder(result) + policy.criticalResultReminder);
   return moments.length === 0 ? undefined : { at: Math.min(...moments), name: 'critical_result_reminder' };
 }
 
-/** When a reminder is due, in milliseconds since the epoch, by its number. */
-function reminderAt({ since, countedFrom }: CriticalResultRecord, ordinal: number, interval: number): number {
-  const { at, reminders } = countedFrom ?? { at: since, reminders: 0 };
-  return Date.parse(at) + (ordinal - reminders) * interval;
+/** When the last reminder was due, else when the result was raised, in milliseconds since the epoch: the policy's interval counts from here. */
+function lastReminder({ since, remindedAt = since }: CriticalResultRecord): number {
+  return Date.parse(remindedAt);
 }
 
 /** Several that are due at once, after a long silence of the worker, are sent as one. */
 export function remindOfCriticalResults(chain: Chain, now: number): void {
   for (const result of chain.criticalResults) {
     const interval = chain.policy.criticalResultReminder;
-    const due = Math.floor((now - reminderAt(result, 0, interval)) / interval);
-    const isNext = due > result.reminders && isDue(chain, reminderAt(result, result.reminders + 1, interval));
-    if (!result.isOpen || chain.notifies === false || !isNext) continue;
-    result.reminders = due;
-    const { orderId, since, status } = result;
+    const last = lastReminder(result);
+    const due = Math.floor((now - last) / interval);
+    if (!result.isOpen || chain.notifies === false || due < 1 || !isDue(chain, last + interval)) continue;
+    const at = iso(last + due * interval);
+    result.reminders += due;
+    result.remindedAt = at;
+    const { orderId, since, status, reminders } = result;
     // One that could not be delivered is overtaken: an outbox must not grow with the receiver's outage.
     dropReminders(chain, orderId);
     // By its time: a run that does not know of the one before counts from 1 again, and a receiver drops an id that it had.
-    const at = iso(reminderAt(result, due, interval));
     const head = headOf(chain, orderOf(chain, orderId), `${keyOf(result)}/critical_result_reminder/${at}`, at);
-    const data = { reminder: due, status, since, alarm: alarmOf(result) };
+    const data = { reminder: reminders, status, since, alarm: alarmOf(result) };
     enqueue(chain, { ...head, orderId, type: 'critical_result_reminder', data });
-    note(chain, `critical result reminder ${due}`, now, orderId);
-  }
-}
-
-/** Counts from the last reminder, if the policy's interval has changed: the next one comes an interval later, and the numbers go on. */
-export function recountReminders(chain: Chain, before: number): void {
-  if (chain.policy.criticalResultReminder === before) return;
-  for (const result of chain.criticalResults) {
-    const { reminders } = result;
-    result.countedFrom = { at: iso(reminderAt(result, reminders, before)), reminders };
+    note(chain, `critical result reminder ${reminders}`, now, orderId);
   }
 }
 
@@ -154,13 +145,13 @@ function alarmIfNews(chain: Chain, { isChange = false, isReport = false, ...news
     return;
   }
   const asked = known?.isOpen === true ? known : undefined;
-  const { countedFrom, ...before } = known ?? {};
+  const { remindedAt, ...before } = known ?? {};
   const result: CriticalResultRecord = {
     ...before,
     ...news,
     // What is final stays so: the order's own interpretation must not raise it once more.
     ...(known && rankOf(known.status) > rankOf(news.status) && { status: known.status }),
-    ...(asked && countedFrom && { countedFrom }),
+    ...(asked && remindedAt !== undefined && { remindedAt }),
     isOpen: true,
     since: asked?.since ?? iso(now),
     reminders: asked?.reminders ?? 0,

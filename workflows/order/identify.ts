@@ -17,7 +17,7 @@ import { refusalOf } from '../entity/commands.js';
 import { noteDecided, type Decided } from '../entity/journal.js';
 import { markAnnounced } from './announcements.js';
 import { ordersOf, currentOrder, foldIn, lastEventId, needsSuccessor, outcomeOf, type Chain } from './chain.js';
-import { isAlarmed, raiseCriticalResults, recountReminders } from './critical-results.js';
+import { isAlarmed, raiseCriticalResults } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { expelForeign, receiveSnapshot } from './intake.js';
 import { untilWoken } from '../entity/loop.js';
@@ -188,6 +188,5 @@ function resume(chain: Chain, previous: KitOrderResult): void {
     if (sampleId !== undefined) chain.registered = { [orderId]: sampleId, ...chain.registered };
   chain.criticalResults = previous.criticalResults;
   chain.handledDeadlines = [...(previous.reminded ?? []), ...chain.handledDeadlines];
-  recountReminders(chain, previous.policy.criticalResultReminder);
   resumeQuestions(chain, previous);
 }

@@ -23,7 +23,7 @@ import {
   outcomeOf,
   type Chain,
 } from './chain.js';
-import { isAlarmed, raiseCriticalResults, recountReminders } from './critical-results.js';
+import { isAlarmed, raiseCriticalResults } from './critical-results.js';
 import { readCriticalReport, readSnapshot } from './snapshots.js';
 import type { KitOrderRun } from './run.js';
 import { showUnidentified } from './view.js';
@@ -195,10 +195,8 @@ function acceptHandOver(
   if (madeElsewhere === true) chain.madeElsewhere = true;
   chain.reference = reference;
   // The product may have changed settings of the order before its hand-over came: those stay.
-  const before = chain.policy;
-  const changed = Object.entries(before).filter(([name]) => chain.changedSettings?.includes(name));
+  const changed = Object.entries(chain.policy).filter(([name]) => chain.changedSettings?.includes(name));
   setPolicy(chain, { ...policy, ...Object.fromEntries(changed) });
-  recountReminders(chain, before.criticalResultReminder);
   // A hand-over may be late: a run that has followed the order knows more than its creation's answer.
   chain.isNew = !adopted && earlierRun?.runId === undefined;
   if (labTestId !== undefined) chain.labTestId = labTestId;

@@ -20,7 +20,7 @@ import { noteDecided } from '../entity/journal.js';
 import { obtainPolicy, setPolicy } from '../entity/policy.js';
 import { clear } from './announcements.js';
 import { outcomeOf, requireOpen, type Chain } from './chain.js';
-import { awaitsAcknowledgement, recountReminders } from './critical-results.js';
+import { awaitsAcknowledgement } from './critical-results.js';
 import { deadlinesOf, isOverdueName, momentsOf } from './deadlines.js';
 import { endObsoleteWait } from './decisions.js';
 import { publish } from './publish.js';
@@ -93,7 +93,6 @@ function apply(run: KitOrderRun, given: object, policy: ResolvedOrderPolicy, act
   const before = chain.policy;
   const moved = limitsCountingAgain(chain, policy, now);
   setPolicy(chain, policy);
-  recountReminders(chain, before.criticalResultReminder);
   chain.policyChange = canonicalJson(given);
   chain.changedSettings = [...new Set([...(chain.changedSettings ?? []), ...Object.keys(given)])].toSorted();
   chain.handledDeadlines = chain.handledDeadlines.filter((key) => !moved.includes(key));
@@ -139,14 +138,7 @@ function changedIn(run: KitOrderRun, policy: OrderPolicy): ResolvedOrderPolicy {
 
 function previewOf(chain: Chain, policy: ResolvedOrderPolicy, now: number): PolicyPreview {
   const moved = limitsCountingAgain(chain, policy, now);
-  const criticalResults = chain.criticalResults.map((result) => ({ ...result }));
-  const after = {
-    ...chain,
-    policy,
-    criticalResults,
-    handledDeadlines: chain.handledDeadlines.filter((key) => !moved.includes(key)),
-  };
-  recountReminders(after, chain.policy.criticalResultReminder);
+  const after = { ...chain, policy, handledDeadlines: chain.handledDeadlines.filter((key) => !moved.includes(key)) };
   return { before: waitingOf(chain), after: waitingOf(after), moved: movesBetween(momentsOf(chain), momentsOf(after)) };
 }
 

@@ -7,7 +7,6 @@ import {
   awaitsAcknowledgement,
   openReports,
   raiseCriticalResults,
-  recountReminders,
   remindOfCriticalResults,
   shownCriticalResult,
 } from '../../../workflows/order/critical-results.js';
@@ -260,7 +259,6 @@ describe('reminders', () => {
     const chain = open();
     remindOfCriticalResults(chain, start + 2 * hour);
     chain.policy = { ...chain.policy, criticalResultReminder: 3 * hour };
-    recountReminders(chain, hour);
     reported(chain, { status: 'final' }, start + 2.5 * hour);
     expect(chain.criticalResults).toMatchObject([{ since: daysAfterStart(0), reminders: 2 }]);
     expect(chain.attention).toHaveLength(1);
@@ -268,12 +266,6 @@ describe('reminders', () => {
     // One that is raised after its acknowledgement begins to count.
     reported(acknowledged(chain), { status: 'final', ...written(1) }, start + 10 * hour);
     expect(nextMoment(chain)).toEqual(reminderAt(13));
-  });
-
-  test('begin no other count if their interval did not change', () => {
-    const chain = open();
-    recountReminders(chain, chain.policy.criticalResultReminder);
-    expect(chain.criticalResults[0]).not.toHaveProperty('countedFrom');
   });
 });
 
