@@ -17,7 +17,7 @@ interface RemoteLimits {
 
 /**
  * Opens a file at a URL. Redirects are followed here, each checked like the first address; a connection goes only to
- * the address that was checked, and is closed with the file.
+ * an address that hosts.ts allows, and is closed with the file.
  */
 export async function openRemoteFile(
   reference: string,

@@ -30,7 +30,7 @@ import type { Message, UnparsedMessage } from './verify.js';
 
 /*
  * The third step of a message: the workflow or the sink that its event is for, found by the event alone, and what that gets of it. What is
- * personal stays behind.
+ * personal stays behind. A workflow that does not run is started by the signal, as protocol/signal-or-start.ts decides.
  */
 
 /** Routes a message. Never rejects: a failure is an answer too. */

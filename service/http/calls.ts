@@ -2,6 +2,8 @@ import { AnswerLost, FeatureNotEnabled, ServiceRefused, Unauthorized } from '../
 import type { z } from 'zod';
 import type { Upload } from './upload-body.js';
 
+/* One call to the service, as everybody here describes it; refusals.ts reads what it was refused with, a 429's Retry-After too. */
+
 /** Options of a single call. */
 export interface CallOptions {
   /** Milliseconds for the whole call; default `ServiceConfig.timeoutMs`, or its `uploadTimeoutMs`. The headers and body timeouts hold beside it. */

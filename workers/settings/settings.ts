@@ -20,7 +20,7 @@ import type { TemporalConfig } from './temporal.js';
 
 /**
  * Every setting of the processes, one at a time: its schema, its default with the reason, and the texts for operators.
- * `npm run docs` writes docs/settings.md from it. A fault is a text that follows the setting's name, and never repeats
+ * config.ts reads them from the environment. `npm run docs` writes docs/settings.md from it. A fault is a text that follows the setting's name, and never repeats
  * a value: it may be a secret in the wrong place.
  */
 
