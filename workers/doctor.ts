@@ -37,14 +37,7 @@ const otherChecks: Checks<[Subject]> = [
   ['lab service', ({ worker }) => labService(worker.service)],
   ['clock', ({ worker }) => clockOfService(worker.service)],
   ['webhook endpoint', ({ worker, place, ingress }) => webhookEndpoint(worker.service, place, ingress?.webhookSecrets)],
-  [
-    'installations',
-    ({ worker, unreadable }) =>
-      installations(
-        worker,
-        unreadable.includes('Temporal') ? undefined : () => server.connectTemporal(worker.temporal),
-      ),
-  ],
+  ['installations', ({ worker }) => installations(worker, () => server.connectTemporal(worker.temporal))],
   ['notifications', ({ worker }) => notificationTarget(worker.notify)],
   ['codec server', ({ worker, codec }) => codecServer(codec, worker.keyRing)],
 ];
@@ -55,41 +48,35 @@ const otherChecks: Checks<[Subject]> = [
  * @returns a finding for each check, those of the settings first
  */
 export async function examine(config: DoctorConfig): Promise<Finding[]> {
-  const { worker, findings, unreadable } = config;
+  const { worker, findings } = config;
   if (!worker) {
     const names = [['Temporal'], ...serverChecks, ...namespaceChecks, ...otherChecks].map(([name = '']) => name);
     return [...findings, ...unchecked(names, 'the settings have faults')];
   }
-  const subject = { ...config, worker };
-  const [ofTemporal, others] = await Promise.all([
-    examineTemporal(worker, unreadable),
-    runAll(otherChecks, unreadable, subject),
-  ]);
+  const [ofTemporal, others] = await Promise.all([examineTemporal(worker), runAll(otherChecks, { ...config, worker })]);
   return [...findings, ...ofTemporal, ...others];
 }
 
-async function examineTemporal(worker: WorkerConfig, unreadable: readonly string[]): Promise<Finding[]> {
+async function examineTemporal(worker: WorkerConfig): Promise<Finding[]> {
   const { temporal: config } = worker;
   const namesOfNamespace = namespaceChecks.map(([name]) => name);
-  const names = [...serverChecks.map(([name]) => name), ...namesOfNamespace];
-  if (unreadable.includes('Temporal')) return unchecked(['Temporal', ...names], itsSettingsHaveFaults);
   let temporal: server.Temporal;
   try {
     temporal = await server.connectTemporal(config);
   } catch (error) {
     return [
       { check: 'Temporal', ...(await server.unreachable(config, error)) },
-      ...unchecked(names, 'Temporal cannot be reached'),
+      ...unchecked([...serverChecks.map(([name]) => name), ...namesOfNamespace], 'Temporal cannot be reached'),
     ];
   }
   try {
     const reached = { check: 'Temporal', ...ok(`It answers at ${config.address}.`) };
-    const ofServer = [reached, ...(await runAll(serverChecks, unreadable, temporal))];
+    const ofServer = [reached, ...(await runAll(serverChecks, temporal))];
     const isUsable = ofServer.every(({ status }) => status !== 'fault');
     return [
       ...ofServer,
       ...(isUsable
-        ? await runAll(namespaceChecks, unreadable, temporal, worker)
+        ? await runAll(namespaceChecks, temporal, worker)
         : unchecked(namesOfNamespace, 'the namespace cannot be used')),
     ];
   } finally {
@@ -97,17 +84,8 @@ async function examineTemporal(worker: WorkerConfig, unreadable: readonly string
   }
 }
 
-const itsSettingsHaveFaults = 'its settings have faults';
-
-async function runAll<Args extends unknown[]>(
-  checks: Checks<Args>,
-  unreadable: readonly string[],
-  ...args: Args
-): Promise<Finding[]> {
-  const skipped = () => Promise.resolve(notChecked(itsSettingsHaveFaults));
-  return runChecks(
-    checks.map(([name, run]) => ({ name, run: unreadable.includes(name) ? skipped : () => run(...args) })),
-  );
+function runAll<Args extends unknown[]>(checks: Checks<Args>, ...args: Args): Promise<Finding[]> {
+  return runChecks(checks.map(([name, run]) => ({ name, run: () => run(...args) })));
 }
 
 function unchecked(names: readonly string[], because: string): Finding[] {

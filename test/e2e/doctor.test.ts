@@ -319,13 +319,3 @@ test('a check whose ground is gone says why it was not made, and the others are 
   expect(found(all, 'encryption')?.found).toBe('Not checked, because Temporal cannot be reached.');
   expect(found(all, 'lab service')?.status).toBe('ok');
 });
-
-test('a wrong setting leaves out the checks that depend on it, and no other', async () => {
-  const all = await findings({ SERVICE_API_KEY: undefined, DATABASE_POOL_SIZE: 'many', SHUTDOWN_GRACE_SECONDS: '-' });
-  const skipped = all.filter(({ found: said }) => said === 'Not checked, because its settings have faults.');
-  const ofTheService = ['lab service', 'clock', 'webhook endpoint', 'installations'];
-  expect(skipped.map(({ check }) => check)).toEqual(['database', ...ofTheService]);
-  expect(faults(all).map(({ check }) => check)).toEqual(['settings', 'settings', 'settings']);
-  expect(found(all, 'Temporal')?.status).toBe('ok');
-  expect(found(all, 'notifications')?.status).toBe('ok');
-});

@@ -8,7 +8,9 @@ import { workerIdentity } from '../../client/encryption/key-requirement.js';
 import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { startCodecServer } from '../../workers/codec-server.js';
 import { readCodecServerConfig, readWorkerConfig } from '../../workers/settings/config.js';
+import { examine } from '../../workers/doctor.js';
 import { codecServer } from '../../workers/doctor/codec-server.js';
+import { readDoctorConfig } from '../../workers/doctor/config.js';
 import { database } from '../../workers/doctor/database.js';
 import { encryption } from '../../workers/doctor/encryption.js';
 import { answerWithinMs, linesOf, notChecked, ok, runChecks } from '../../workers/doctor/findings.js';
@@ -114,6 +116,15 @@ test('a codec server is asked to decrypt, and a missing token, other keys or its
   for (const wrong of [{ url: `http://user:${secret}@127.0.0.1:9` }, broken])
     expect(await faultOf(wrong, other)).not.toMatch(new RegExp(`^ok$|${secret}`));
   expect(await codecServer(undefined, other)).toMatchObject({ status: 'not_checked' });
+});
+
+test('while a setting of the worker has a fault, nothing else is checked', async () => {
+  const all = await examine(readDoctorConfig({ SERVICE_API_KEY: 'sk_test_invented', DATABASE_POOL_SIZE: 'many' }));
+  const [first, ...others] = all.filter(({ check }) => check !== 'settings' && check !== 'ingress settings');
+  expect(first).toEqual({ check: 'Temporal', ...notChecked('the settings have faults') });
+  expect(others.map(({ status }) => status)).toEqual(others.map(() => 'not_checked'));
+  expect(others.map(({ check }) => check)).toContain('lab service');
+  expect(all[0]).toMatchObject({ check: 'settings', status: 'fault' });
 });
 
 test('what is missing in this shell is not said of the workers, which may have it', async () => {

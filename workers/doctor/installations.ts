@@ -16,10 +16,9 @@ import { found } from './workers.js';
 
 type Subject = Pick<WorkerConfig, 'service' | 'installation' | 'echoesPassthrough'>;
 
-/** @param connect absent if the settings of Temporal have faults */
 export async function installations(
   { service: config, installation: ours, echoesPassthrough }: Subject,
-  connect?: () => Promise<Temporal>,
+  connect: () => Promise<Temporal>,
 ): Promise<Verdict> {
   if (!echoesPassthrough) return notChecked('orders show no passthrough (SERVICE_ECHOES_PASSTHROUGH=false)');
   return withService(config, async (service) => {
@@ -47,9 +46,9 @@ function isFirst(order: OrderSnapshot): boolean {
 }
 
 /** The workflow that follows an order runs in each namespace that gets its webhooks: only that of its placing says where it was placed. */
-async function placedHere(ours: OrderSnapshot[], connect?: () => Promise<Temporal>): Promise<Verdict> {
+async function placedHere(ours: OrderSnapshot[], connect: () => Promise<Temporal>): Promise<Verdict> {
   // Why it cannot be reached is said by the check of Temporal.
-  const temporal = await connect?.().catch(() => undefined);
+  const temporal = await connect().catch(() => undefined);
   if (!temporal) return notChecked('Temporal cannot be reached');
   try {
     const { connection, namespace } = temporal;
