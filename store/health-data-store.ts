@@ -10,12 +10,11 @@ import { HealthDataReader } from './health-data-reader.js';
 import { type Chore, Housekeeping } from './housekeeping.js';
 import { type Acceptance, forgetOldMessages, type ReceivedMessage, rememberMessage, wasTaken } from './messages.js';
 import { postgres } from './postgres.js';
-import { streamStanding, type StreamStanding } from './health-data-reading.js';
 import { ReferenceHashes, type ReferenceKeys } from './reference-hashes.js';
 import { type EventToReject, RejectedEvents, defaultRejectedDays } from './rejected-events.js';
 import { requireTables } from './schema-state.js';
 import { UserTransactions } from './user-transactions.js';
-import { writeStream } from './health-data-writing.js';
+import { streamStanding, type StreamStanding, writeStream } from './health-data-writing.js';
 
 /**
  * The place of the data: a PostgreSQL server, or a directory that this process alone has open.

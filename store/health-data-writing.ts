@@ -1,4 +1,4 @@
-import type { Transaction } from './database.js';
+import { type Database, isoOf, type Transaction } from './database.js';
 import type { Entry } from './keys.js';
 
 /** Writes an event's rows, in one statement however many samples there are. */
@@ -88,6 +88,30 @@ const statements: Record<Entry['table'], { columns: string; write: string }> = {
       where $2::timestamptz is null or excluded.received_at >= kept.received_at`,
   },
 };
+
+/** Says if a workout's stream must be fetched from the service. */
+export interface StreamStanding {
+  /** `due`: it was never fetched, or a notice has come since. `user_deleted`: the user's data were deleted. */
+  standing: 'due' | 'current' | 'user_deleted';
+  /** When the latest notice came, which a stream that is fetched from now on covers; null if none came. */
+  notice: string | null;
+}
+
+export async function streamStanding(
+  database: Pick<Database, 'query'>,
+  { userId, workoutId }: { userId: string; workoutId: string },
+): Promise<StreamStanding> {
+  const [found] = await database.query<{ isDeleted: boolean; isCurrent: boolean | null; notice: string | null }>(
+    `select exists (select 1 from health_data.deleted_users where user_id = $1) as "isDeleted",
+       fetched_at is not null and fetched_for is not distinct from noticed_at as "isCurrent",
+       ${isoOf('noticed_at')} as notice
+     from (select 1 as one) as always
+     left join health_data.workout_streams on user_id = $1 and workout_id = $2`,
+    [userId, workoutId],
+  );
+  const { isDeleted = false, isCurrent = false, notice = null } = found ?? {};
+  return { standing: isDeleted ? 'user_deleted' : isCurrent === true ? 'current' : 'due', notice };
+}
 
 /**
  * A stream replaces the one that was fetched before, except one that answers the latest notice if this one does not: a

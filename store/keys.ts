@@ -189,14 +189,9 @@ export function userKey(userId: string | undefined): string | undefined {
   return part === undefined || isMisspeltUuid(part) ? undefined : canonicalId(part);
 }
 
-/** A query with the user's id as the store writes it. */
-export function ofUser<Query extends { userId: string }>(query: Query): Query {
-  return { ...query, userId: canonicalId(query.userId) };
-}
-
-/** The same with the workout's id. */
+/** A query with the ids as the store writes them. */
 export function ofWorkout<Query extends { userId: string; workoutId: string }>(query: Query): Query {
-  return { ...ofUser(query), workoutId: canonicalId(query.workoutId) };
+  return { ...query, userId: canonicalId(query.userId), workoutId: canonicalId(query.workoutId) };
 }
 
 /** Far below the depth at which PostgreSQL, or JSON.stringify, would give up; health data has a handful of levels. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { exactUtcInstant } from '../service/timestamps.js';
 import { StoreFailed } from '../store/database.js';
 import type { HealthDataStore } from '../store/health-data-store.js';
-import type { StoredSample } from '../store/health-data-reading.js';
+import type { StoredSample } from '../store/health-data-reader.js';
 import { boundedServer, closeWithin, type HttpLimits, httpLimits, listen } from './listening.js';
 
 /** A day at a sample per second, with some room; the rest is cut off, and the answer says so. */

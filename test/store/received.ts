@@ -4,7 +4,7 @@ import { readHealthData } from '../../service/webhooks/health-data.js';
 import { all } from '../rig/all.js';
 import type { Acceptance } from '../../store/messages.js';
 import type { HealthDataStore } from '../../store/health-data-store.js';
-import type { StoredSample } from '../../store/health-data-reading.js';
+import type { StoredSample } from '../../store/health-data-reader.js';
 
 /** The store receives a webhook's body, as from the ingress. */
 export async function receive(

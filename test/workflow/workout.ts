@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import type { StoredStream } from '../../store/health-data-reading.js';
+import type { StoredStream } from '../../store/health-data-reader.js';
 import { workoutStreamId } from '../../protocol/ids.js';
 import type { FetchWorkoutStreamResult } from '../../protocol/workout-stream.js';
 import type { TestStore } from './test-store.js';
