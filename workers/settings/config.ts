@@ -35,14 +35,11 @@ const workerAndIngress = {
   temporal: 'TEMPORAL_*',
   taskQueue: 'TASK_QUEUE',
   installation: { name: 'LABOPS_INSTALLATION', formerNames: 'LABOPS_FORMER_INSTALLATIONS' },
-  /** Without keys payloads are readable in Temporal. */
   keyRing: 'LABOPS_ENCRYPTION_KEYS',
   encryption: 'LABOPS_ENCRYPTION',
   databaseUrl: 'DATABASE_URL',
   databasePoolSize: 'DATABASE_POOL_SIZE',
-  /** The keys by which the store recognises references of deleted users. Default: `keyRing`. */
   deletedUsersKeys: 'DELETED_USERS_KEYS',
-  /** `off`: none are kept on purpose. Otherwise, without a database, nothing is erased either, and deletions wait. */
   healthData: 'HEALTH_DATA',
   rejectedEventsDays: 'REJECTED_EVENTS_DAYS',
   /** Before the settings that it may stand for. */
@@ -51,9 +48,7 @@ const workerAndIngress = {
 
 const worker = {
   ...workerAndIngress,
-  /** The keys of the audit trail. Default: `keyRing`. */
   auditKeys: 'AUDIT_KEYS',
-  /** Only the doctor reads it. */
   encryptionKeyDays: 'ENCRYPTION_KEY_DAYS',
   environment: 'SERVICE_ENVIRONMENT',
   allowsPlaintext: 'ALLOW_PLAINTEXT',
@@ -71,13 +66,10 @@ const worker = {
     orderRules: 'SERVICE_ORDER_RULES',
   },
   serviceSeconds: 'SERVICE_TIMEOUT_SECONDS',
-  /** It decides how a lost creation is found again. */
   echoesPassthrough: 'SERVICE_ECHOES_PASSTHROUGH',
   erasesHistories: 'ERASE_HISTORIES',
-  /** Without it, no receipts. */
   receiptKey: 'RECEIPT_KEY',
   notifications: 'NOTIFICATIONS',
-  /** The product's endpoint. Without it deliveries fail until a worker has one, unless `notifications` are off. */
   notify: {
     url: 'NOTIFY_URL',
     secret: 'NOTIFY_SECRET',
@@ -90,7 +82,6 @@ const worker = {
     allowedHosts: 'REPORT_URL_ALLOWED_HOSTS',
     headerSets: 'REPORT_URL_HEADERS_FILE',
   },
-  /** 0: never. */
   reconcileEveryMinutes: 'RECONCILE_EVERY_MINUTES',
   deployment: { deploymentName: 'TEMPORAL_DEPLOYMENT_NAME', buildId: 'TEMPORAL_WORKER_BUILD_ID' },
   queues: {
@@ -105,7 +96,6 @@ const ingress = {
   ...workerAndIngress,
   webhookSecrets: 'WEBHOOK_SECRETS',
   webhookMaxBytes: 'WEBHOOK_MAX_BYTES',
-  /** Without it every team's events are taken. */
   teamId: 'SERVICE_TEAM_ID',
   port: 'INGRESS_PORT',
   host: 'INGRESS_HOST',
@@ -121,12 +111,9 @@ const codecServer = {
   port: 'CODEC_PORT',
   host: 'CODEC_HOST',
   allowedOrigins: 'CODEC_ALLOWED_ORIGINS',
-  /** Without it everybody who reaches the port may ask. */
   token: 'CODEC_TOKEN',
-  /** Without it nobody may encode. */
   encodeToken: 'CODEC_ENCODE_TOKEN',
   isOpen: 'CODEC_OPEN',
-  /** Names who asks, as a proxy in front of the server says. */
   userHeader: 'CODEC_USER_HEADER',
 } as const;
 
