@@ -10,8 +10,7 @@ import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vites
 import { DatabaseNotUtf8, StoreFailed, storeFailure } from '../../store/database.js';
 import { DirectoryInUse } from '../../store/directory-lock.js';
 import { openStore } from '../../store/health-data-store.js';
-import { migrationNames } from '../../store/migrations.js';
-import { readSchemaState } from '../../store/schema-state.js';
+import { migrationNames, readSchemaState } from '../../store/schema-state.js';
 import { storeOf } from '../../workers/health-data.js';
 import { StartFailed } from '../../workers/process.js';
 import { emptyDatabase } from '../rig/empty-database.js';

@@ -1,8 +1,7 @@
 import { Client } from 'pg';
 import { describe, expect, inject, test } from 'vitest';
 import { openStore } from '../../store/health-data-store.js';
-import { migrationNames } from '../../store/migrations.js';
-import { readSchemaState } from '../../store/schema-state.js';
+import { migrationNames, readSchemaState } from '../../store/schema-state.js';
 import { installCommand } from '../rig/postgres.js';
 import { newDatabase } from '../rig/stores.js';
 
