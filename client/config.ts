@@ -59,13 +59,7 @@ export function readEncryption(env: Env = process.env): Encryption | undefined {
   const text = env['LABOPS_ENCRYPTION']?.trim() ?? '';
   if (text === 'required' || text === 'optional') return text;
   if (text !== '') throw new EncryptionSettingInvalid('LABOPS_ENCRYPTION is neither required nor optional');
-  if (hasFormerName(env)) throw new EncryptionSettingInvalid('ENCRYPTION is now called LABOPS_ENCRYPTION');
   return defaultEncryption(env);
-}
-
-/** True if only ENCRYPTION is set, the former name of LABOPS_ENCRYPTION. With any other value it belongs to another program. */
-export function hasFormerName(env: Env): boolean {
-  return (env['LABOPS_ENCRYPTION']?.trim() ?? '') === '' && /^\s*(required|optional)\s*$/.test(env['ENCRYPTION'] ?? '');
 }
 
 /** That of the settings LABOPS_INSTALLATION and LABOPS_FORMER_INSTALLATIONS; undefined without them. */
@@ -138,10 +132,10 @@ export class ActorInvalid extends invalid(
   }
 }
 
-/** LABOPS_ENCRYPTION is neither `required` nor `optional`, or only ENCRYPTION, its former name, is set. */
+/** LABOPS_ENCRYPTION is neither `required` nor `optional`. */
 export class EncryptionSettingInvalid extends invalid(
   'EncryptionSettingInvalid',
-  'Set LABOPS_ENCRYPTION to required or optional, or leave it unset; remove ENCRYPTION.',
+  'Set LABOPS_ENCRYPTION to required or optional, or leave it unset.',
 ) {}
 
 /**

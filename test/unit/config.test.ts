@@ -350,10 +350,6 @@ describe('encryption keys', () => {
       expect(named(env).encryption).toBe('optional');
     }
   });
-
-  test('are not required of the codec server by the former name of LABOPS_ENCRYPTION', () => {
-    expect(() => codecServer({ ENCRYPTION: 'required' })).not.toThrow();
-  });
 });
 
 describe('the codec server', () => {
@@ -465,8 +461,6 @@ test.each<[setting: string, problem: string, read: (env: Env) => unknown, ...val
   ['LABOPS_ENCRYPTION', 'is neither required nor optional', worker, 'yes'],
   ['LABOPS_ENCRYPTION_KEYS', '(key 2 of 2) has a key of 5 bytes instead of 32', worker, shortKey],
   ['LABOPS_ENCRYPTION_KEYS', '(key 2 of 2) has a key of 5 bytes instead of 32', codecServer, shortKey],
-  ['ENCRYPTION', 'is now called LABOPS_ENCRYPTION', worker, 'required'],
-  ['ENCRYPTION', 'is now called LABOPS_ENCRYPTION', ingress, 'required'],
   // A browser would never send these as an origin.
   ['CODEC_ALLOWED_ORIGINS', origins, codecServer, '*', 'https://temporal.example.com/', 'temporal.example.com', ','],
   ['CODEC_ALLOWED_ORIGINS', origins, codecServer, 'https://*.example.com'],

@@ -1,4 +1,4 @@
-import { hasFormerName, isProduction } from '../../client/config.js';
+import { isProduction } from '../../client/config.js';
 import { keyFault, type KeyFault } from '../../service/http/keys.js';
 import { isLoopback } from '../../service/http/proxy.config.js';
 import { parseSecret } from '../../service/webhooks/signature.js';
@@ -88,9 +88,6 @@ export function faultsBetween(
   if (isProduction(given)) demand('LABOPS_INSTALLATION', 'this is production');
   if (valid.LABOPS_ENCRYPTION === 'required') {
     demand('LABOPS_ENCRYPTION_KEYS', 'LABOPS_ENCRYPTION is required (the default in production)');
-  }
-  if (names.has('LABOPS_ENCRYPTION') && hasFormerName(given)) {
-    faults.push({ setting: 'ENCRYPTION', problem: 'is now called LABOPS_ENCRYPTION', remedy: 'rename it' });
   }
   if (names.has('CODEC_PORT') && lacks('LABOPS_ENCRYPTION_KEYS')) report('LABOPS_ENCRYPTION_KEYS', 'is missing');
   if (valid.CODEC_OPEN === false && codecHost !== undefined && !isLoopback(codecHost)) {

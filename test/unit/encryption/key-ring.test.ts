@@ -78,11 +78,7 @@ test('the client reads whether encryption is required', () => {
   expect(readEncryption({ NODE_ENV: 'production', LABOPS_ENCRYPTION: 'optional' })).toBe('optional');
   expect(readEncryption({ LABOPS_ENCRYPTION: ' required ' })).toBe('required');
   expect(() => readEncryption({ LABOPS_ENCRYPTION: 'sometimes' })).toThrow(EncryptionSettingInvalid);
-});
-
-test('the client refuses the former name of its setting alone, and leaves a variable of another program alone', () => {
-  expect(() => readEncryption({ ENCRYPTION: 'optional' })).toThrow('ENCRYPTION is now called LABOPS_ENCRYPTION');
-  expect(readEncryption({ ENCRYPTION: 'optional', LABOPS_ENCRYPTION: 'required' })).toBe('required');
+  // Another program's.
   expect(readEncryption({ ENCRYPTION: 'aes-256' })).toBeUndefined();
 });
 
