@@ -13,55 +13,12 @@ import type { HealthDataRead, SampleRead } from '../service/webhooks/health-data
  * A missing source type is an empty text, and so is the provider of things that are identified without one.
  */
 
-interface SummaryRow {
-  userId: string;
-  resource: string;
-  summaryId: string;
-  provider: string;
-  sourceType: string;
-  day: string | null;
-  updatedAt: string | null;
-  data: unknown;
+/** The rows that an event produces in the store: of several samples with one timestamp the last, in the order of their timestamps. */
+export interface Entry {
+  table: 'summaries' | 'samples' | 'workout_streams' | 'history_notices' | 'connections';
+  /** The columns that health-data-writing.ts names for the table. */
+  row: Record<string, unknown> & { userId: string };
 }
-
-interface SampleBatch {
-  userId: string;
-  resource: string;
-  provider: string;
-  sourceType: string;
-  /** One for each timestamp: of several with one timestamp the last. In the order of their timestamps. */
-  samples: { at: string; data: unknown }[];
-}
-
-interface StreamNoticeRow {
-  userId: string;
-  workoutId: string;
-  provider: string;
-  data: unknown;
-}
-
-interface HistoryNoticeRow {
-  userId: string;
-  resource: string;
-  provider: string;
-  sourceType: string;
-  data: unknown;
-}
-
-interface ConnectionRow {
-  userId: string;
-  provider: string;
-  eventType: string;
-  data: unknown;
-}
-
-/** The rows that an event produces in the store. */
-export type Entry =
-  | { table: 'summaries'; row: SummaryRow }
-  | { table: 'samples'; row: SampleBatch }
-  | { table: 'workout_streams'; row: StreamNoticeRow }
-  | { table: 'history_notices'; row: HistoryNoticeRow }
-  | { table: 'connections'; row: ConnectionRow };
 
 interface Keyed {
   /** Missing when nothing of the event could be keyed. */
