@@ -1,5 +1,6 @@
 import { Client } from '@temporalio/client';
 import { DefaultLogger, makeTelemetryFilterString, type ReplayResult, Runtime, Worker } from '@temporalio/worker';
+import type { Replayed } from '../client/command-line/answers.js';
 import type { CommandLine } from '../client/command-line/command-line.js';
 import { auditSinks } from './audit-writer.js';
 import { workflowBundle } from './bundle.js';
@@ -11,35 +12,27 @@ import { connect } from './native-connection.js';
 import * as workflows from '../workflows/index.js';
 import { ofTaskQueue } from '../protocol/task-queues.js';
 
-/** The result of replaying one workflow type. */
-export interface TypeReplay {
-  workflowType: string;
-  replayed: number;
-  /** Workflow IDs whose history this build would not continue, with the reason. */
-  differing: { workflowId: string; reason: string }[];
-}
-
 /**
  * Replays the histories of a sample of open workflows (`sampleOpen`) with this build's workflows. Nothing is changed.
  *
  * @param count of all types together
  */
-export async function replayOpen(
+async function replayOpen(
   client: Client,
   taskQueue: string,
   options: Parameters<typeof Worker.runReplayHistories>[0],
   count: number,
-): Promise<TypeReplay[]> {
-  const replays: TypeReplay[] = [];
+): Promise<Replayed[]> {
+  const replays: Replayed[] = [];
   for (const [workflowType, runs] of await sampleOpen(client, taskQueue, Object.keys(workflows), count)) {
-    const replay: TypeReplay = { workflowType, replayed: 0, differing: [] };
+    const replay: Replayed = { workflowType, replayed: 0, differing: [] };
     for await (const result of Worker.runReplayHistories(options, historiesOf(client, runs))) take(replay, result);
     replays.push(replay);
   }
   return replays;
 }
 
-function take(replay: TypeReplay, { workflowId, error }: ReplayResult): void {
+function take(replay: Replayed, { workflowId, error }: ReplayResult): void {
   replay.replayed += 1;
   if (error) replay.differing.push({ workflowId, reason: reasonOf(error) });
 }
@@ -172,7 +165,7 @@ function quietRuntime(): void {
   Runtime.install({ logger: new DefaultLogger('WARN'), telemetryOptions: { logging: { filter, forward: {} } } });
 }
 
-function linesOf(replays: readonly TypeReplay[]): string[] {
+function linesOf(replays: readonly Replayed[]): string[] {
   return replays.flatMap(({ workflowType, replayed, differing }) => [
     `${workflowType}: ${replayed} replayed, ${differing.length} differ`,
     ...differing.map(({ workflowId, reason }) => `  ${workflowId}: ${reason}`),

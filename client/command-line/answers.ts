@@ -46,7 +46,7 @@ interface Finding {
 }
 
 /** The open workflows of a type. */
-interface Replayed {
+export interface Replayed {
   workflowType: string;
   replayed: number;
   /** Those that this build would not continue. */
