@@ -10,7 +10,7 @@ import {
   observeConversions,
   observeWebhooks,
 } from '../workers/monitoring/metrics.js';
-import { watchRejectedEvents } from '../workers/monitoring/store-health.js';
+import { watchRejectedEvents } from '../workers/monitoring/health.js';
 import { table } from './doc-text.js';
 
 const mounted = `A backend that mounts the webhook handler itself gets the same facts: \`createWebhookHandler({ …, observe })\`.

@@ -17,10 +17,9 @@ import { createLog } from './log.js';
 import { BackgroundConnection, installRuntime } from './native-connection.js';
 import { isProgram, runProgram, shutdownRequested, startTracing } from './process.js';
 import { observeWebhooks } from './monitoring/metrics.js';
-import { storeHealth, watchRejectedEvents } from './monitoring/store-health.js';
 import { answerReadiness, type Monitoring, type Readiness, startMonitoring } from './monitoring/server.js';
 import { followApiKey } from './settings/temporal.js';
-import { readyTimeoutMs, temporalHealth } from './monitoring/temporal-health.js';
+import { readyTimeoutMs, storeHealth, temporalHealth, watchRejectedEvents } from './monitoring/health.js';
 import type { Tracing } from './monitoring/otlp-tracing.js';
 
 interface Given {

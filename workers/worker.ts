@@ -32,7 +32,7 @@ import { type Monitoring, type Readiness, startMonitoring } from './monitoring/s
 import type { Tracing } from './monitoring/otlp-tracing.js';
 import { ensureReconcileSchedule } from './worker/reconcile-schedule.js';
 import { ensureSearchAttributes, SearchAttributesMissing } from './worker/search-attributes.js';
-import { temporalHealth } from './monitoring/temporal-health.js';
+import { temporalHealth } from './monitoring/health.js';
 
 /**
  * Activities that ignore their cancellation get this long, after the grace period, before the process leaves them

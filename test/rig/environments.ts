@@ -5,8 +5,7 @@ import { afterAll, beforeAll, inject } from 'vitest';
 import { type DevServer, startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { startTestServer } from '../../sandbox/temporal/test-server.js';
 import { auditSinks } from '../../workers/audit-writer.js';
-import type { QueueOptions } from '../../workers/worker/polled-queues.js';
-import { createWorkers, runWorkers, shutDown } from '../../workers/worker/queues.js';
+import { createWorkers, type QueueOptions, runWorkers, shutDown } from '../../workers/worker/queues.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 
 /** What a test's client and worker have beside the defaults, such as a data converter. */

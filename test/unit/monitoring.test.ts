@@ -17,7 +17,7 @@ import {
 } from '../../workers/monitoring/metrics.js';
 import { watchReconciliation } from '../../workers/monitoring/last-reconciliation.js';
 import { startMonitoring } from '../../workers/monitoring/server.js';
-import { temporalHealth } from '../../workers/monitoring/temporal-health.js';
+import { temporalHealth } from '../../workers/monitoring/health.js';
 import { readIngressConfig } from '../../workers/settings/config.js';
 import { startIngress } from '../../workers/ingress.js';
 import { ownMetrics } from '../../tools/metrics-page.js';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { StoreFailed } from '../../store/database.js';
 import type { HealthDataStore } from '../../store/health-data-store.js';
 import { openedStore, storeOnDemand } from '../../store/store-access.js';
-import { storeHealth, type StoreHealthOptions } from '../../workers/monitoring/store-health.js';
+import { storeHealth, type StoreHealthOptions } from '../../workers/monitoring/health.js';
 
 const counted = (rejectedEvents: number) => ({ rejectedEvents, expiredRejectedEvents: 0 });
 

@@ -28,7 +28,7 @@ import { startLabService } from '../../sandbox/lab-service/server.js';
 import { withoutSearch } from '../../sandbox/temporal/test-server.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
 import { healthDataSinks, workerStore } from '../../workers/health-data.js';
-import type { QueueOptions } from '../../workers/worker/polled-queues.js';
+import type { QueueOptions } from '../../workers/worker/queues.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import {
   acknowledgeCriticalResultUpdate,

@@ -12,9 +12,8 @@ import {
   word,
 } from '../../service/description.js';
 import { defaultInstallation } from '../../service/installation.js';
-import { defaultTaskQueue, type SideQueue } from '../../protocol/task-queues.js';
+import { defaultTaskQueue, type SideQueue, sideQueues } from '../../protocol/task-queues.js';
 import { defaultRejectedDays } from '../../store/rejected-events.js';
-import { queues, defaultSlots } from '../worker/polled-queues.js';
 import * as values from './values.js';
 import type { TemporalConfig } from './temporal.js';
 
@@ -43,6 +42,18 @@ const descriptionFile = z.string().transform((file, context): ServiceDescription
   for (const message of description) context.addIssue({ code: 'custom', message });
   return z.NEVER;
 });
+
+/** The queues that a process can poll: the deployment's own queue, with the workflows, and those of protocol/task-queues.ts. */
+export const queues = ['main', ...sideQueues] as const;
+
+/**
+ * Calls of the service are made by the main queue, `background` and `files`. The last two together have fewer slots than a process
+ * has connections to the service (32), so a call that somebody waits for finds one. A delivery waits for the product most of its time.
+ */
+export const defaultSlots = { background: 16, notifications: 50, files: 4 } as const satisfies Record<
+  SideQueue,
+  number
+>;
 
 const queueList = values.list.pipe(
   z.array(z.enum(queues, { error: 'is not a list of task queues' })).min(1, { error: 'names no task queue' }),

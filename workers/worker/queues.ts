@@ -1,7 +1,16 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { heartbeatEvery } from '../../activities/attempt.js';
 import { sideQueueName, type SideQueue } from '../../protocol/task-queues.js';
-import { queues, defaultSlots, type QueueOptions } from './polled-queues.js';
+import { queues, defaultSlots } from '../settings/settings.js';
+
+export interface QueueOptions {
+  /** Default: all. Those that one process leaves out must be polled by another. */
+  polls?: readonly (typeof queues)[number][];
+  /** How many activities of a side queue this process runs at once. */
+  slots?: Partial<Record<SideQueue, number>>;
+  /** How many activities of `background` all processes together start in a second. Default: as many as come. */
+  backgroundPerSecond?: number | undefined;
+}
 
 /** Each poller is a request that waits at Temporal. Two keep a queue's slots filled: a poll takes milliseconds, its work seconds. */
 const pollers = { maxConcurrentActivityTaskPolls: 2 };
