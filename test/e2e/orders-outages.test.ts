@@ -61,7 +61,8 @@ test('while placing is stopped no worker creates anything, whichever is killed, 
   await lab.untilIdle(orderId);
   const run = (...args: string[]) => answer(labops(lab, ['placing', ...args, '-o', 'json']));
   onTestFinished(async () => void (await lab.labs.placing.resume()));
-  expect(await run('stop', '--reason', 'recalled test')).toMatchObject({ stopped: true, reason: 'recalled test' });
+  for (const reason of ['recalled test', 'another'])
+    expect(await run('stop', '--reason', reason)).toMatchObject({ stopped: true, reason: 'recalled test' });
   // The worker so far may remember for 15 seconds that nothing was stopped.
   await lab.worker.stop();
   await lab.startWorker();

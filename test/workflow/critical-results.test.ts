@@ -104,17 +104,3 @@ test('a critical result about a replacement is raised by the workflow of its cha
   const { handle } = await stage.follow(orderId);
   expect(await handle.acknowledgeCriticalResult({ ...nurse, orderId })).toMatchObject({ attention: [] });
 });
-
-test('a receiver that was down gets the alarm and the latest reminder, and no backlog of them', async () => {
-  const kit = await kitAtLab();
-  stage.receiver.isDown = true;
-  await kit.move({ status: 'completed', interpretation: 'critical' });
-  await kit.expectAttention('critical_result');
-  await stage.skip('9 hours');
-  stage.receiver.isDown = false;
-  await stage.skip('1 hour');
-  await eventually(() => expect(kit.notified).toContain('critical_result_reminder 10'));
-  const reminders = kit.notified.filter((what) => what.startsWith('critical_result_reminder'));
-  expect(reminders.length).toBeLessThanOrEqual(3);
-  expect(kit.notified).toContain('critical_result');
-});

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { randomUUID } from 'node:crypto';
-import ms from 'ms';
 import { errors, type User } from '../../client/index.js';
 import { LeavingUser } from './leaving-user.js';
 import { deleteUserId, workoutStreamId } from '../../protocol/ids.js';
@@ -13,55 +12,6 @@ import { taskQueue } from '../rig/environments.js';
 /* A user's deletion and its undo, and what only a server shows of them; every other rule has a life in test/unit/deletion. */
 
 const stage = setStage();
-
-const scheduled = 'You have scheduled this user for deletion.';
-const gone = 'Not found';
-
-// proves 315
-test('a deletion whose grace runs out is final: the product is reminded before and notified after', async () => {
-  const leavingUser = await LeavingUser.arrive(stage);
-  const handle = await leavingUser.requestDeletion();
-  const { scheduledAt, graceUntil, ...state } = handle.requested ?? { scheduledAt: '', graceUntil: '' };
-  expect(Date.parse(graceUntil ?? '') - Date.parse(scheduledAt ?? '')).toBe(ms('7 days'));
-  expect(state).toMatchObject({
-    userId: leavingUser.userId,
-    phase: 'grace',
-    scheduledBefore: false,
-    connections: ['invented_watch', 'invented_ring'],
-    work: [],
-  });
-  expect(await leavingUser.readUser()).toBe(scheduled);
-  await stage.skip('5 days');
-  await leavingUser.expectNotifications('deletion_scheduled');
-  await stage.skip('25 hours');
-  await leavingUser.expectNotifications('deletion_scheduled', 'deletion_reminder');
-  await stage.skip('23 hours');
-  expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
-  expect(await leavingUser.readUser()).toBe(gone);
-  expect(leavingUser.notified).toEqual(['deletion_scheduled', 'deletion_reminder', 'deleted']);
-  await expect(handle.undo()).rejects.toBeInstanceOf(errors.GraceEnded);
-});
-
-// proves 35, 170
-test('an undo on day 6 restores user and data, and names the connections that are lost', async () => {
-  const leavingUser = await LeavingUser.arrive(stage);
-  const handle = await leavingUser.requestDeletion();
-  await stage.skip('6 days');
-  const { phase, undo, outcome } = await handle.undo();
-  expect({ phase, outcome }).toEqual({ phase: 'undone', outcome: 'undone' });
-  expect(undo).toMatchObject({
-    by: 'command',
-    restored: ['user', 'data'],
-    notRestored: ['connections'],
-    lostConnections: ['invented_watch', 'invented_ring'],
-  });
-  expect(await handle.result()).toMatchObject({ outcome: 'undone', undo });
-  expect(await leavingUser.readUser()).toBe('present');
-  expect(leavingUser.notified).toEqual(['deletion_scheduled', 'deletion_reminder', 'deletion_undone']);
-  expect(await handle.undo(), 'once more is success').toMatchObject({ outcome: 'undone', undo });
-  await stage.skip('2 days');
-  expect(await leavingUser.readUser()).toBe('present');
-});
 
 describe('a user is restored', () => {
   test('at the service if no deletion runs here, by either id, and safely twice', async () => {
@@ -96,6 +46,7 @@ describe('a user is restored', () => {
         deletion: { outcome: 'undone', undo: { by: 'command' } },
       });
       expect(await handle.result()).toMatchObject({ outcome: 'undone' });
+      expect(await handle.undo(), 'once more is success').toMatchObject({ outcome: 'undone' });
       // By `client_user_id` the service restores the user before it is known which deletion that is, and refuses the second undo.
       expect(await stage.countRequests('POST', '/v2/user/undo_delete')).toBe(name === 'userId' ? 1 : 2);
     },
@@ -145,22 +96,18 @@ describe('a user is restored', () => {
   });
 });
 
-describe('a deletion that is requested again', () => {
-  test('a deletion that is requested again after an undo starts again, with a grace of its own', async () => {
-    const leavingUser = await LeavingUser.arrive(stage);
-    const first = await leavingUser.requestDeletion();
-    await stage.skip('2 days');
-    await first.undo();
-    await first.result();
-    const second = await leavingUser.requestDeletion();
-    expect(second.requested).toMatchObject({ phase: 'grace', scheduledBefore: false, connections: [] });
-    expect(Date.parse(second.requested?.graceUntil ?? '')).toBeGreaterThan(
-      Date.parse(first.requested?.graceUntil ?? ''),
-    );
-    expect(await second.undo()).toMatchObject({ outcome: 'undone' });
-    const ids = stage.receiver.accepted.map(({ id }) => id);
-    expect(new Set(ids).size, 'notifications of the two differ in their ids').toBe(ids.length);
-  });
+test('a deletion that is requested again after an undo starts again, with a grace of its own', async () => {
+  const leavingUser = await LeavingUser.arrive(stage);
+  const first = await leavingUser.requestDeletion();
+  await stage.skip('2 days');
+  await first.undo();
+  await first.result();
+  const second = await leavingUser.requestDeletion();
+  expect(second.requested).toMatchObject({ phase: 'grace', scheduledBefore: false, connections: [] });
+  expect(Date.parse(second.requested?.graceUntil ?? '')).toBeGreaterThan(Date.parse(first.requested?.graceUntil ?? ''));
+  expect(await second.undo()).toMatchObject({ outcome: 'undone' });
+  const ids = stage.receiver.accepted.map(({ id }) => id);
+  expect(new Set(ids).size, 'notifications of the two differ in their ids').toBe(ids.length);
 });
 
 test('nothing that Temporal shows in the clear names the person', async () => {

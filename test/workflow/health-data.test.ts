@@ -10,7 +10,7 @@ import type { RejectedEventEntry } from '../../protocol/operators/rejected-event
 import { eventsOf, textOf } from './recorded.js';
 import { eventually } from '../rig/eventually.js';
 import { glucose, sample, samplesOf, valuesOf } from '../store/received.js';
-import { labAttentionKey, labUserIdKey } from '../../protocol/search-attributes.js';
+import { labUserIdKey } from '../../protocol/search-attributes.js';
 import { orderEvent } from '../unit/webhooks/sending.js';
 import { setStage, type Stage } from './story.js';
 import { taskQueue } from '../rig/environments.js';
@@ -68,31 +68,6 @@ test('the end of the grace erases all health data, and what arrives later is not
     'user_deleted',
   );
   expect(await storedOf(stage, other)).toBe(6);
-});
-
-describe('a database that is away at the end', () => {
-  test('delays the notification; a person is asked to look, and the deletion ends by itself', async () => {
-    const leavingUser = await withHealthData();
-    const handle = await leavingUser.requestDeletion();
-    await stage.skip('6 days');
-    if (stage.testStore) stage.testStore.isDown = true;
-    await stage.skip('27 hours');
-    const state = await leavingUser.expectState(handle, { phase: 'confirming' });
-    expect(state.attention).toMatchObject([{ reason: 'erasure_delayed' }]);
-    const { typedSearchAttributes } = await stage.temporal.workflow
-      .getHandle(deleteUserId(leavingUser.userId))
-      .describe();
-    expect(typedSearchAttributes.get(labAttentionKey)).toEqual(['erasure_delayed']);
-    expect(leavingUser.notified).not.toContain('deleted');
-    if (stage.testStore) stage.testStore.isDown = false;
-    expect(await stage.finish(deleteUserId(leavingUser.userId))).toMatchObject({ outcome: 'deleted', attention: [] });
-    expect(await storedOf(stage, leavingUser)).toBe(0);
-    expect(leavingUser.notified.slice(-3)).toEqual([
-      'attention_raised erasure_delayed',
-      'attention_cleared erasure_delayed',
-      'deleted',
-    ]);
-  });
 });
 
 // proves 7, 215, 264, 303

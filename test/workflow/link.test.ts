@@ -5,7 +5,6 @@ import { ServiceDown } from '../../client/errors.js';
 import { UserLink, completeMfaPath, tokenPath } from './user-link.js';
 import { eventsOf, textOf } from './recorded.js';
 import { eventually } from '../rig/eventually.js';
-import { linkProviderId } from '../../protocol/ids.js';
 import { setStage } from './story.js';
 
 /* A link from its token to the connection, and what only a server shows of it; every other rule has a life in test/unit/link. */
@@ -100,59 +99,17 @@ test('a link that has ended and that nobody started again is refused, and starts
   }
 });
 
-describe('while the service is down', () => {
-  test('a token is waited for half a minute, and a new request works once it is over', async () => {
-    await stage.sandbox.addFault({ path: tokenPath, action: fails });
-    const link = await UserLink.start(stage);
-    const asking = link.handle.url().catch((error: unknown) => error);
-    await eventually(async () => expect(await stage.countRequests('POST', tokenPath)).toBeGreaterThan(0));
-    await stage.skip('1 minute');
-    expect(await asking).toBeInstanceOf(ServiceDown);
-    await link.expectState({ phase: 'awaiting_password' });
-    await stage.sandbox.removeFaults();
-    expect(await link.handle.url()).toHaveProperty('linkToken');
-    expect(await link.connect()).toMatchObject({ outcome: 'connected' });
-  });
-});
-
-describe('a webhook about the connection', () => {
-  test.each(['source', 'provider'] as const)(
-    'completes a link about which nobody reports anything, with its source under `%s`',
-    async (connectionSlugIn) => {
-      await stage.sandbox.changeSettings({ connectionSlugIn, webhookEnvelope: 'without_ids' });
-      const link = await UserLink.start(stage, { userId: (await stage.newUser()).toUpperCase() });
-      await link.enterPassword('ok');
-      await link.expectState({ outcome: 'connected' });
-      expect(await link.handle.result()).toMatchObject({ outcome: 'connected' });
-    },
-  );
-
-  test('completes a link for which the user chose the provider on the page, with the first connection made from then on', async () => {
-    const userId = await stage.newUser();
-    await stage.syncClock();
-    // A moment before the link.
-    await stage.sandbox.connect(userId, { provider: 'invented_band', webhook: false });
-    const handle = await stage.product.links.start({ userId, filterOnProviders: ['invented_ring', 'invented_band'] });
-    stage.onClear(() => stage.cancelIfRunning(linkProviderId(userId, 'any')));
-    const { linkToken } = await handle.url();
-    expect((await stage.sandbox.linkTokens()).at(-1)).toMatchObject({ user_id: userId, provider: null });
-    await expect(handle.submitMfaCode({ code: '123456' })).rejects.toMatchObject({ fields: [{ field: 'provider' }] });
-    await stage.syncClock();
-    // The page does not offer this one.
-    await stage.sandbox.connect(userId, { provider });
-    await eventually(async () => expect(await stage.countRequests('GET', `/v2/user/${userId}`)).toBeGreaterThan(1));
-    expect(await handle.state()).not.toHaveProperty('outcome');
-    const credentials = { username: 'ok', password: 'invented-password' };
-    await stage.service.links.submitPassword('invented_ring', linkToken, credentials);
-    const expected = { outcome: 'connected', provider: 'any', chosenProvider: 'invented_ring' };
-    await eventually(async () => expect(await handle.state()).toMatchObject(expected));
-    expect(await handle.result()).toMatchObject(expected);
-    await eventually(() =>
-      expect(stage.receiver.accepted.filter(({ subject }) => subject === userId)).toMatchObject([
-        { type: 'link.ended', data: { provider: 'any', outcome: 'connected', chosen_provider: 'invented_ring' } },
-      ]),
-    );
-  });
+test('while the service is down a token is waited for half a minute, and a new request works once it is over', async () => {
+  await stage.sandbox.addFault({ path: tokenPath, action: fails });
+  const link = await UserLink.start(stage);
+  const asking = link.handle.url().catch((error: unknown) => error);
+  await eventually(async () => expect(await stage.countRequests('POST', tokenPath)).toBeGreaterThan(0));
+  await stage.skip('1 minute');
+  expect(await asking).toBeInstanceOf(ServiceDown);
+  await link.expectState({ phase: 'awaiting_password' });
+  await stage.sandbox.removeFaults();
+  expect(await link.handle.url()).toHaveProperty('linkToken');
+  expect(await link.connect()).toMatchObject({ outcome: 'connected' });
 });
 
 /*

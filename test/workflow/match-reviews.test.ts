@@ -125,23 +125,6 @@ describe('a result that a person accepts', () => {
   });
 });
 
-test('a result that nobody can place waits for the service’s staff, who match it; nobody else may decide meanwhile', async () => {
-  const review = await unmatched({ decision_code: 'match_demo' }, { serviceReviewDeadline: '2d' });
-  expect(await review.handle.markUnsure()).toMatchObject({ phase: 'with_service', allowedActions: [] });
-  expect(await review.handle.markUnsure()).toMatchObject({ phase: 'with_service' });
-  await expect(review.handle.accept()).rejects.toMatchObject({ name: 'DecisionNotAllowed' });
-  await stage.skip('49 hours');
-  await review.until({ attention: [{ reason: 'service_review_overdue', since: expect.any(String) as string }] });
-  await stage.sandbox.addWebhookFault({ event_type: 'labtest.match_review.updated', action: { kind: 'lose' } });
-  const [orderId = ''] = review.orderIds;
-  await stage.sandbox.move(orderId, { status: 'completed', webhook: false });
-  await stage.sandbox.moveMatchReview(review.id, { status: 'matched', resolved_order_id: orderId });
-  await stage.skip('12 hours');
-  expect(await review.handle.result()).toMatchObject({ outcome: 'matched', resolvedOrderId: orderId });
-  await expectChain({ orderId });
-  await expect(review.handle.accept()).rejects.toMatchObject({ name: 'MatchReviewEnded' });
-});
-
 test('a review whose webhook was lost is found by the next pass, once, and not again after an operator has ended it', async () => {
   const { id } = await stage.sandbox.createMatchReview({ webhook: false });
   const pass = async () => {

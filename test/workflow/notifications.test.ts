@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { CancelRefused } from '../../client/order/errors.js';
 import { UserLink } from './user-link.js';
 import { createNotificationHandler } from '../../client/notifications/index.js';
 import { deliverNotificationsId } from '../../protocol/ids.js';
@@ -9,34 +8,6 @@ import { secret } from '../unit/webhooks/sending.js';
 import { setStage } from './story.js';
 
 const stage = setStage();
-
-test("while the product's endpoint is down for a day everything else goes on, and then all is delivered in order", async () => {
-  const kit = await stage.place();
-  await kit.expectNotifications('phase_changed awaiting_registration');
-  stage.receiver.isDown = true;
-  await kit.register();
-  await kit.move('transit_customer');
-  await stage.skip('12 hours');
-  await kit.move('with_customer');
-  await kit.expectState({ phase: 'with_customer' });
-  await expect(kit.handle.cancel()).rejects.toThrow(CancelRefused);
-  await stage.skip('12 hours');
-  await kit.move('transit_lab', 'delivered_to_lab');
-  expect(stage.receiver.attempts).toBeGreaterThan(50);
-  expect(kit.notifications).toHaveLength(1);
-  await kit.expectState({ attention: [] });
-
-  stage.receiver.isDown = false;
-  await stage.skip('15 minutes');
-  await kit.expectNotifications(
-    'phase_changed awaiting_registration',
-    'phase_changed preparing',
-    'phase_changed in_transit_to_customer',
-    'phase_changed with_customer',
-    'phase_changed in_transit_to_lab',
-    'phase_changed at_lab',
-  );
-});
 
 test("a product's typed functions receive what the worker sends, again where they fail, and the rest is counted", async () => {
   const phases: string[] = [];
@@ -72,25 +43,6 @@ test("a product's typed functions receive what the worker sends, again where the
   const { answers, passedOver } = product.counts();
   expect(answers).toMatchObject({ handled: phases.length + links.length, handler_failed: 1, unknown_type: 0 });
   expect(passedOver).toEqual({ 'labops.order.result': 1 });
-});
-
-test('an end is notified as a CloudEvent about the user, with its cause and nothing personal', async () => {
-  const link = await UserLink.start(stage);
-  await link.logIn('mfa-sms');
-  await link.handle.submitMfaCode({ code: '900008' }).catch(() => undefined);
-  await link.expectNotifications('ended failed');
-  const { userId } = link.handle;
-  const { startedAt, timeline } = await link.handle.result();
-  expect(link.notifications).toEqual([
-    expect.objectContaining({
-      id: `${userId}/invented_watch/${startedAt}/ended`,
-      type: 'link.ended',
-      source: expect.stringContaining(link.workflowId) as string,
-      subject: userId,
-      time: timeline.at(-1)?.at,
-      data: { user_id: userId, provider: 'invented_watch', outcome: 'failed', error_type: 'unsupported_region' },
-    }),
-  ]);
 });
 
 /** A link that has ended with a connection, and whose product knows it. */

@@ -16,57 +16,6 @@ async function lostKit(): Promise<Kit> {
   return kit;
 }
 
-test('a kit that is registered before it ships is followed to its result', async () => {
-  const kit = await stage.place();
-  expect(await kit.register()).toMatchObject({ phase: 'preparing', registered: true });
-  await stage.skip('1 day');
-  await kit.move('transit_customer');
-  await stage.skip('2 days');
-  await kit.move('with_customer');
-  await kit.expectState({ phase: 'with_customer', waiting: { for: 'the sample to be sent back' }, attention: [] });
-  await stage.skip('1 day');
-  await kit.move('transit_lab');
-  await stage.skip('2 days');
-  await kit.move('delivered_to_lab');
-  await stage.skip('3 days');
-  await kit.move({ status: 'completed', interpretation: 'abnormal' });
-  expect(await kit.result()).toMatchObject({ outcome: 'completed', interpretation: 'abnormal' });
-  await kit.expectNotifications(
-    'phase_changed awaiting_registration',
-    'phase_changed preparing',
-    'phase_changed in_transit_to_customer',
-    'phase_changed with_customer',
-    'phase_changed in_transit_to_lab',
-    'phase_changed at_lab',
-    'result',
-    'phase_changed completed',
-  );
-});
-
-test('a kit with a problem on its way to the lab that is then lost is replaced, and the replacement brings the result', async () => {
-  const kit = await stage.place({ policy: { onLost: 'replace' } });
-  await kit.register();
-  await kit.move('transit_customer', 'with_customer', 'transit_lab', 'problem_in_transit_lab');
-  await stage.skip('6 days');
-  await kit.move('lost');
-  const { orderId, chain } = await kit.expectState({ phase: 'awaiting_registration', registered: false });
-  expect(orderId).not.toBe(kit.rootOrderId);
-  expect(chain).toMatchObject([
-    { orderId: kit.rootOrderId, origin: 'initial', phase: 'failed', replacedBy: orderId },
-    { orderId, origin: 'replacement', replaces: kit.rootOrderId },
-  ]);
-  const { order, passthrough } = await stage.sandbox.order(orderId);
-  expect(order).toMatchObject({ shipping_details: { first_line: '77 Fictional Avenue', zip: '62701' } });
-  expect(passthrough).toBe(`labops/default:${kit.rootOrderId}:${kit.handle.reference}:2`);
-  await kit.register();
-  await kit.move(...toTheLab, 'completed');
-  expect(await kit.result()).toMatchObject({ outcome: 'completed', orderId, rootOrderId: kit.rootOrderId });
-  expect(kit.notifications.find(({ type }) => type === 'replacement')).toMatchObject({
-    subject: orderId,
-    data: { replaces: kit.rootOrderId },
-  });
-});
-
 // The server that skips time cannot search for workflows at all: what this run knows of an earlier one, it knows by ID.
 test('an order that moves after its end goes on where its last run ended, and announces nothing twice', async () => {
   const kit = await stage.place({ kind: 'with_patient', policy: { deliveryDeadline: '1d', giveUpAfter: '2d' } });

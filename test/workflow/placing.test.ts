@@ -60,27 +60,6 @@ test('a placement by a worker with a wrong key needs attention at once, which it
   expect(await stage.sandbox.orders()).toHaveLength(1);
 });
 
-test('an order that is placed while placing is stopped waits and says why, and is one kit after the resume', async () => {
-  const { placing, orders } = stage.product;
-  expect(await placing.state()).toEqual({ stopped: false });
-  await stage.product.as('nurse-7').placing.stop({ reason: 'recalled test' });
-  stage.onClear(async () => void (await placing.resume()));
-  expect(await placing.stop({ reason: 'another' })).toMatchObject({
-    ...{ stopped: true, reason: 'recalled test', by: 'nurse-7' },
-  });
-  const handle = await orders.place(await stage.input());
-  const stopped = { attention: [{}], waiting: { for: 'placing to be resumed (stopped: recalled test)' } };
-  await eventually(async () => expect(await handle.state()).toMatchObject(stopped));
-  await stage.skip('1 day');
-  expect(await handle.state()).toMatchObject(stopped);
-  expect(await stage.countRequests('POST', createPath)).toBe(0);
-  expect(await placing.resume()).toEqual({ stopped: false });
-  await stage.skip('11 minutes');
-  await handle.orderId();
-  expect(await stage.sandbox.orders()).toHaveLength(1);
-  expect(await stage.countRequests('POST', createPath)).toBe(1);
-});
-
 test('an import is one order if the answer to it is lost, waits for results only, and is followed to them', async () => {
   await stage.sandbox.addFault({ ...lostAnswer, path: '/v3/order/import' });
   const handle = await stage.product.orders.place(await stage.input({ kind: 'import' }));

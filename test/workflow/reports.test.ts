@@ -5,7 +5,6 @@ import { endJob, follow, Report, start, submission, submit, uploadPath, writeRep
 import { eventually } from '../rig/eventually.js';
 import { hosting } from '../unit/report-file/reading.js';
 import { namespace, taskQueue } from '../rig/environments.js';
-import { parsingJobId } from '../../protocol/ids.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { setStage } from './story.js';
 
@@ -19,44 +18,20 @@ async function uploads(): Promise<number> {
   return stage.countRequests('POST', uploadPath);
 }
 
-describe('a submitted report', () => {
-  test('webhooks may come before the upload is answered: one workflow follows the job', async () => {
-    const late = { kind: 'delay', phase: 'after_work', delayMs: 20_000 } as const;
-    await stage.sandbox.addFault({ method: 'POST', path: uploadPath, times: 1, action: late });
-    const given = await submission(stage);
-    const handle = await start(stage, given);
-    const [early] = await eventually(async () => {
-      const jobs = await stage.sandbox.jobs();
-      expect(jobs).toHaveLength(1);
-      return jobs;
-    });
-    const workflow = stage.temporal.workflow.getHandle(parsingJobId(early?.id ?? ''));
-    await stage.sandbox.moveJob(early?.id ?? '', 'started');
-    const { runId } = await eventually(() => workflow.describe());
-    await stage.sandbox.removeFaults();
-    const report = await follow(stage, handle);
-    expect(report.jobId).toBe(early?.id);
-    await report.expectState({ reference: given.reference, status: 'started' });
-    expect(await workflow.describe()).toMatchObject({ runId, status: { name: 'RUNNING' } });
-    await report.expectNotifications('phase_changed');
-    expect(report.notifications[0]?.data).toMatchObject({ reference: given.reference });
-  });
-
-  test('webhooks about a job that nobody submitted start a workflow that adopts it', async () => {
-    await stage.syncClock();
-    const { id, user_id: userId } = await stage.sandbox.createJob({ outcome: 'stuck' });
-    await stage.sandbox.moveJob(id, 'processing');
-    const handle = await eventually(() => stage.product.reports.getHandle({ jobId: id }));
-    const report = new Report(stage, handle, id);
-    stage.onClear(() => endJob(stage, id));
-    await report.expectState({ phase: 'parsing', userId });
-    await stage.skip('1 minute');
-    await report.move({ status: 'completed', results: 'sample' });
-    const result = await report.result();
-    expect(result).toMatchObject({ outcome: 'completed', userId });
-    expect(result.reference).toBeUndefined();
-    await report.expectNotifications('phase_changed', 'completed');
-  });
+test('webhooks about a job that nobody submitted start a workflow that adopts it', async () => {
+  await stage.syncClock();
+  const { id, user_id: userId } = await stage.sandbox.createJob({ outcome: 'stuck' });
+  await stage.sandbox.moveJob(id, 'processing');
+  const handle = await eventually(() => stage.product.reports.getHandle({ jobId: id }));
+  const report = new Report(stage, handle, id);
+  stage.onClear(() => endJob(stage, id));
+  await report.expectState({ phase: 'parsing', userId });
+  await stage.skip('1 minute');
+  await report.move({ status: 'completed', results: 'sample' });
+  const result = await report.result();
+  expect(result).toMatchObject({ outcome: 'completed', userId });
+  expect(result.reference).toBeUndefined();
+  await report.expectNotifications('phase_changed', 'completed');
 });
 
 describe('a submission', () => {

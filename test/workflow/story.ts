@@ -263,13 +263,13 @@ export class Stage {
     for (const list of [this.closing, this.endings, this.references]) list.length = 0;
   }
 
-  /** False if the server has lost a workflow (see `untilNoActivityRuns`): it then waits for its task forever, and skips no time. */
+  /** False if the server has lost a workflow (see `skip`): it then waits for its task forever, and skips no time. */
   async skipsTime(): Promise<boolean> {
     return this.passes(ms('1s'), standstillMs);
   }
 
   /**
-   * Clears away; false if that would take forever, because the server has lost a workflow (see `untilNoActivityRuns`). Such a server
+   * Clears away; false if that would take forever, because the server has lost a workflow (see `skip`). Such a server
    * may go on skipping time: then a busy machine gets three times as long.
    */
   async clearInTime(): Promise<boolean> {
@@ -332,17 +332,6 @@ export class Stage {
   }
 
   /**
-   * Waits until a workflow waits for nothing but time or messages. A story that cancels what runs does so then, or long before it
-   * ends: the server that skips time loses a workflow that cancels an activity in the moment in which it ends, as it does with a
-   * timer (see `skip`): it takes the workflow's task for completed, drops the command and what had happened meanwhile, and never
-   * schedules another. Between two activities none runs either: wait first until the last one has begun.
-   */
-  async untilNoActivityRuns(workflowId: string): Promise<void> {
-    const workflow = this.temporal.workflow.getHandle(workflowId);
-    await eventually(async () => expect((await workflow.describe()).raw.pendingActivities).toEqual([]));
-  }
-
-  /**
    * Waits until a workflow ends, in real time if that is enough: nearly all that are told to end do so at once. Even to ask for
    * the result of one that has ended lets the server skip to the next timer, of any workflow, which would fire in the moment in
    * which the next command comes: see `skip`.
@@ -394,7 +383,8 @@ export class Stage {
    * Lets time pass for the workflows and, in steps of a day, for the lab service; for a minute and more slightly longer
    * than requested. Spans are round, those of policies too, so timers would be due in the middle of the story: the
    * server that skips time loses a workflow that cancels a timer in the moment in which it fires, and skips no time any
-   * more.
+   * more: it takes the workflow's task for completed, drops the command and what had happened meanwhile, and never schedules another. An
+   * activity that is cancelled in the moment in which it ends does the same.
    */
   async skip(span: Duration | number): Promise<void> {
     const asked = typeof span === 'number' ? span : ms(span);

@@ -92,8 +92,4 @@ export class UserLink {
   async runId(): Promise<string> {
     return (await this.stage.temporal.workflow.getHandle(this.workflowId).describe()).runId;
   }
-
-  async happened(): Promise<string[]> {
-    return (await this.handle.state()).timeline.map(({ what }) => what);
-  }
 }

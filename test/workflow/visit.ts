@@ -118,9 +118,4 @@ export class Visit {
   async expectNotifications(...expected: string[]): Promise<void> {
     await eventually(() => expect(this.notified).toEqual(expected));
   }
-
-  /** How often a booking reached the service. */
-  async bookings(): Promise<number> {
-    return this.stage.countRequests('POST', `/v3/order/${this.orderId}/phlebotomy/appointment/book`);
-  }
 }

@@ -154,11 +154,12 @@ test('a redraw before the failed order is not the one that follows it', async ()
   expect(placed).toMatchObject({ adopted: false, snapshot: { orderId: 'new-kit' } });
 });
 
-test('a replacement has the patient’s phone number if the failed order’s address has an empty one', async () => {
+test('a replacement carries its number in the chain, and goes to the failed order’s address, with the patient’s phone number if that has an empty one', async () => {
   const patient_details = { phone_number: '+12025550101' };
   const body = { ...failed, patient_details, shipping_details: { ...shippingDetails, phone_number: '' } };
   const { placed, requests } = await replacing(listed(), {}, { read: { body } });
   await placed;
   const sent = requests.find(({ method }) => method === 'POST')?.body;
-  expect(sent).toMatchObject({ shipping_details: patient_details });
+  const passthrough = 'labops/default:failed:invented-1:2';
+  expect(sent).toMatchObject({ passthrough, shipping_details: { ...shippingDetails, ...patient_details } });
 });
