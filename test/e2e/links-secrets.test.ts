@@ -54,7 +54,10 @@ async function absentUser(): Promise<LinkedUser> {
   return user;
 }
 
-/** What the Web UI shows beside the payloads, and what a failure says. */
+/** The calls that make a token or use a code; encryption hides what they carry. */
+const carriers = ['createLinkToken', 'completeMfa'];
+
+/** What the Web UI shows beside the payloads, what a failure says, and what any other call is given. */
 async function shownBy(user: LinkedUser): Promise<string> {
   const workflow = workflowOf(lab, user);
   const { workflowId, typedSearchAttributes, memo, raw } = await workflow.describe();
@@ -71,11 +74,13 @@ async function shownBy(user: LinkedUser): Promise<string> {
     if (key === 'userMetadata' || key === 'failure') parts.push(decoded(value));
     return value;
   });
+  for (const { activityTaskScheduledEventAttributes: call } of events ?? [])
+    if (!carriers.includes(call?.activityType?.name ?? '')) parts.push(decoded(call?.input ?? null));
   const configured = decoded(raw.executionConfig?.userMetadata ?? null);
   return JSON.stringify([workflowId, typedSearchAttributes.getAll(), memo, metadata, configured, parts]);
 }
 
-test('token, URL, code, hint, user name and password are in no log, ID, search attribute, summary, failure or notification', async () => {
+test('token, URL, code, hint, user name and password are in no log, ID, search attribute, summary, failure or notification, and in no call but those that need them', async () => {
   const users = await Promise.all([refusedUser(), absentUser()]);
   users.push(await stumblingUser());
   await lab.ingress.waitFor(/provider\.connection\.created/);
