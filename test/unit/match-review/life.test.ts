@@ -449,18 +449,6 @@ describe('a decision that is not answered', () => {
     expect(review.run.shown.details).toMatch(/decided: reject/i);
   });
 
-  test('holds up the next one until then, and is sent again as one that may be ours', async () => {
-    const review = await reviewDeciding([lost, ours(rejected)]);
-    await review.update('reject');
-    await review.given({ readMatchReview: unavailable }, 10 / 3600);
-    await review.update('reject');
-    await review.until(0.01);
-    expect(review.secondsOf('decideMatchReview')).toEqual([0, 35]);
-    expect(readsOf(review)).toEqual([0, 35]);
-    expect(sentOf(review)).toMatchObject([{ mayBeOurs: false }, { mayBeOurs: true }]);
-    expect(review.run.replies.at(-1)).toMatchObject({ value: { phase: 'rejected' } });
-  });
-
   const isSilent = { readMatchReview: unavailable };
 
   test.each<[boolean, string, string, string, Answers, hours?: number]>([
@@ -469,15 +457,20 @@ describe('a decision that is not answered', () => {
     [true, 'reject', 'reject', 'it does not show the review', { readMatchReview: shown() }],
     [false, 'markUnsure', 'markUnsure', 'it shows that nothing happened', {}],
     [false, 'reject', 'reject', 'it has shown for long enough that nothing happened', {}, 0.02],
-  ])('may be ours: %s, if %s is followed by %s while %s', async (mayBeOurs, first, next, _while, answers, hours) => {
-    const review = await reviewDeciding([lost, ours(rejected)]);
-    await review.update(first);
-    await review.given(answers, hours);
-    await review.update(next);
-    await review.until(1);
-    expect(sentOf(review)).toMatchObject([{ mayBeOurs: false }, { mayBeOurs }]);
-    expect(readsOf(review)).toEqual([0, 35]);
-  });
+  ])(
+    'holds up the next one, and may be ours: %s, if %s is followed by %s while %s',
+    async (mayBeOurs, first, next, _while, answers, hours) => {
+      const review = await reviewDeciding([lost, ours(rejected)]);
+      await review.update(first);
+      await review.given(answers, hours);
+      await review.update(next);
+      await review.until(1);
+      expect(sentOf(review)).toMatchObject([{ mayBeOurs: false }, { mayBeOurs }]);
+      expect(readsOf(review)).toEqual([0, 35]);
+      expect(review.secondsOf('decideMatchReview')).toEqual([0, hours === undefined ? 35 : 72]);
+      expect(review.run.replies.at(-1)).toMatchObject({ value: { phase: 'rejected' } });
+    },
+  );
 
   test('is in doubt no longer once another one is answered', async () => {
     const review = await reviewDeciding([lost, ours(withStaff)]);
