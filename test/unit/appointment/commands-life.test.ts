@@ -46,20 +46,6 @@ async function booking(): Promise<Life> {
   return of;
 }
 
-test('a choice, a request and a move while placing is stopped are refused with that, and made when they are sent again', async () => {
-  const stopped = { failure: { type: 'PlacingStopped', details: { fields: [], stopReason: 'recalled' } } };
-  const of = await begin(undefined, { bookSlot: stopped, requestAppointment: stopped });
-  expect(await refusalOf(choose(of, atHome))).toBe('PlacingStopped');
-  expect(await refusalOf(of.update('requestAppointment', { provider: 'invented' }))).toBe('PlacingStopped');
-  of.answers['bookSlot'] = confirmed;
-  expect(await valueOf(choose(of, atHome))).toMatchObject({ phase: 'confirmed' });
-  of.answers['rescheduleAppointment'] = stopped;
-  expect(await refusalOf(move(of, later))).toBe('PlacingStopped');
-  of.answers['rescheduleAppointment'] = moved;
-  expect(await valueOf(move(of, later))).toMatchObject({ appointment: { startAt: at(6 * day) } });
-  expect(of.argumentsOf('bookSlot')).toHaveLength(2);
-});
-
 const slots = { slots: [] };
 
 test.each([
@@ -189,12 +175,14 @@ describe('a booking that is not answered', () => {
     expect(of.events).toEqual(['0.013h appointment.phase_changed confirmed']);
   });
 
-  test.each(['BookingRefused', 'SlotUnavailable', 'Unauthorized'])('(%s) is not in doubt', async (type) => {
+  const certain = ['BookingRefused', 'SlotUnavailable', 'Unauthorized', 'PlacingStopped'];
+  test.each(certain)('(%s) is not in doubt, and is made when it is sent again', async (type) => {
     const of = await begin(undefined, { bookSlot: refusing(type) });
-    await choose(of, atHome);
+    expect(await refusalOf(choose(of, atHome))).toBe(type);
     expect(of.run.shown.details).not.toContain('A booking was not answered');
     expect(readsOf(await of.until(2))).toEqual([]);
-    await choose(of, atHome);
+    of.answers['bookSlot'] = confirmed;
+    expect(await valueOf(choose(of, atHome))).toMatchObject({ phase: 'confirmed' });
     expect(of.argumentsOf('bookSlot')).toHaveLength(2);
   });
 

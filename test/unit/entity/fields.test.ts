@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { isObject } from '../../../service/json-object.js';
 import { readDate, readTime, textsOf, timesOf } from '../../../workflows/entity/fields.js';
+
+afterEach(() => vi.unstubAllEnvs());
 
 test.each<[unknown, string | undefined]>([
   ['2024-03-01T10:00:00.000Z', '2024-03-01T10:00:00.000Z'],
@@ -8,6 +10,8 @@ test.each<[unknown, string | undefined]>([
   ['2024-03-01T10:00', '2024-03-01T10:00:00.000Z'],
   ['2024-03-01T10:00:00.123456+02:00', '2024-03-01T08:00:00.123Z'],
   ['2024-03-01T10:00-01:30', '2024-03-01T11:30:00.000Z'],
+  ['1 March 2024', undefined],
+  ['10000-01-01T00:00Z', undefined],
   ['0000-01-01T00:00:00Z', '0000-01-01T00:00:00.000Z'],
   ['0000-01-01T00:00:00+01:00', undefined],
   ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
@@ -22,14 +26,18 @@ test.each<[unknown, string | undefined]>([
   [1_709_287_200_000, undefined],
   [['2024-03-01T10:00:00Z'], undefined],
   [null, undefined],
-])('the time %j is read as %j', (value, expected) => {
-  expect(readTime(value)).toBe(expected);
+])('the time %j is read as %j, whatever the zone of the machine', (value, expected) => {
+  for (const zone of ['America/New_York', 'Asia/Tokyo', 'UTC']) {
+    vi.stubEnv('TZ', zone);
+    expect(readTime(value), zone).toBe(expected);
+  }
 });
 
 test.each<[unknown, boolean]>([
   ['2024-02-29', true],
   ['2023-02-29', false],
   ['2024-13-01', false],
+  ['02/29/2024', false],
   ['2024-02-29T00:00:00Z', false],
   ['on 2024-02-29', false],
   ['12024-02-29', false],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { silent, unavailable, type Answers, type Life } from '../life.js';
-import { daysAfterStart, happyPath, pathTo } from './histories.js';
+import { happyPath, pathTo } from './histories.js';
 import {
   acknowledgement,
   atLab,
@@ -221,26 +221,6 @@ test('a critical result is announced, and repeated each hour until somebody has 
     '2h order.attention_cleared critical_result',
     '2h completed',
   ]);
-});
-
-test('a result that the service flags and calls normal raises one alarm, is never called anything else, and stays acknowledged', async () => {
-  const partial = [...atLab, 'partial_results'];
-  const order = await life(atLab);
-  for (const updatedAt of [9, 10].map(daysAfterStart)) {
-    await order.report(partial, { interpretation: 'normal', updatedAt });
-    await order.signal(
-      'orderChanged',
-      shownAt(partial, { interpretation: 'normal', updatedAt, flaggedCritical: true }),
-    );
-    await order.update('acknowledgeCriticalResult', acknowledgement);
-  }
-  expect(order.happened(1)).toEqual([
-    'partial_results',
-    'critical_result',
-    'attention_raised critical_result',
-    'attention_cleared critical_result',
-  ]);
-  expect((await order.state()).chain).toMatchObject([{ interpretation: 'normal', flaggedCritical: true }]);
 });
 
 describe('a command', () => {
