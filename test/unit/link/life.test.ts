@@ -395,16 +395,6 @@ describe('a code', () => {
     expect(endOf(link)).toMatchObject({ outcome: 'connected', connectedAt: connection.createdAt });
   });
 
-  test('that is sent twice at once is handed on once, and a second one after that is not held for it', async () => {
-    const link = await asked({}, { completeMfa: silent });
-    await submit(link);
-    await submit(link);
-    await link.given(wrong);
-    expect(callsOf(link, 'completeMfa')).toHaveLength(1);
-    expect(link.run.replies.slice(2).map(inBrief)).toEqual(['wrong_code 2', 'wrong_code 2']);
-    expect(inBrief(await submit(link))).toBe('wrong_code 1');
-  });
-
   /** Two codes at once, of which the first has no answer yet. */
   async function twoAtOnce(answers: Answers = {}): Promise<Life> {
     const link = await asked({}, { completeMfa: silent, ...answers });
