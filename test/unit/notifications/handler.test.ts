@@ -136,13 +136,10 @@ describe('the refusals', () => {
   const onOther = () => expect.unreachable('a refused request was handled');
 
   test.each([
-    ['another method', { ...sent(), method: 'GET' }, 405, 'method_not_allowed'],
     ['no headers', { ...sent(), headers: {} }, 401, 'headers_missing'],
     ['another secret', sent(phaseChanged, phaseChanged.id, otherSecret), 401, 'signature_mismatch'],
-    ['a changed body', { ...sent(), body: sent({ ...phaseChanged, subject: 'x' }).body }, 401, 'signature_mismatch'],
     ['a large body', sent({ ...phaseChanged, more: 'x'.repeat(300_000) }), 413, 'body_too_large'],
     ['text', signWebhook({ body: 'text', secret }), 400, 'not_json'],
-    ['a list', signWebhook({ body: '[]', secret }), 400, 'not_an_object'],
     ['another id than that of the headers', sent(phaseChanged, 'order-1/4056'), 400, 'not_an_event'],
     ['no type', sent({ ...phaseChanged, type: undefined }), 400, 'not_an_event'],
     ['a time that is not text', sent({ ...phaseChanged, time: 5 }), 400, 'not_an_event'],
@@ -171,12 +168,10 @@ describe('the refusals', () => {
     expect(await answerTo(request, { onOther, now })).toEqual({ status: 400, error: 'not_json' });
   });
 
-  test('a body above `maxBytes`, and secrets or limits that cannot be worked with at once', async () => {
+  test('a body above `maxBytes`, and secrets that cannot be worked with at once', async () => {
     expect(await answerTo(sent(), { onOther, maxBytes: 10 })).toEqual({ status: 413, error: 'body_too_large' });
     expect(() => handlerWith({ secrets: [] })).toThrow(/createNotificationHandler needs .* \(NOTIFY_SECRET\)/);
     expect(() => handlerWith({ secrets: ['whsec_'] })).toThrow(errors.WebhookSecretInvalid);
-    expect(() => handlerWith({ secrets: [undefined as never] })).toThrow(errors.WebhookSecretInvalid);
-    expect(() => handlerWith({ maxBytes: 0 })).toThrow(TypeError);
   });
 
   const names = Object.keys(answers) as (keyof typeof answers)[];
@@ -185,13 +180,6 @@ describe('the refusals', () => {
     expect(error).toBe(name);
     expect(message).toMatch(/^[A-Z].{15,}\. .{15,}\.$/);
   });
-});
-
-test('either secret of a rotation is taken', async () => {
-  for (const by of [secret, otherSecret]) {
-    const request = sent(phaseChanged, phaseChanged.id, by);
-    expect((await answerTo(request, { secrets: [otherSecret, secret] })).status).toBe(204);
-  }
 });
 
 test('the types of the data are those of the wire', () => {
