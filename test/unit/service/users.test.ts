@@ -43,18 +43,6 @@ describe('the user list', () => {
       expect(requests).toHaveLength(2);
     },
   );
-
-  test('requests no page that nobody reads', async () => {
-    const { baseUrl, requests } = await userPages(250, 500);
-    await serviceAt(baseUrl).users.list({ pageSize: 10 }).next();
-    expect(requests).toHaveLength(1);
-  });
-
-  test('ends with an empty page, whatever the total says', async () => {
-    const { users, requests } = await serviceWith({ body: { users: [], total: 7, offset: 0, limit: 100 } });
-    expect(await collected(users.list())).toEqual([]);
-    expect(requests).toHaveLength(1);
-  });
 });
 
 describe('a user', () => {

@@ -148,11 +148,6 @@ describe('status', () => {
     const error = await refusedWith({ status, headers: { 'retry-after': '7' }, body: { detail: 'slow down' } });
     expect(error).toMatchObject({ retryAfterMs: 7000, serviceSentence: 'slow down' });
   });
-
-  // proves 319
-  test('429 without Retry-After leaves the time open', async () => {
-    expect(await refusedWith({ status: 429 })).toMatchObject({ retryAfterMs: undefined });
-  });
 });
 
 describe('Retry-After', () => {

@@ -79,13 +79,15 @@ describe('the result of a step', () => {
     ...['required_scopes_not_granted', 'incorrect_mfa_code', 'user_cancelled'],
   ];
 
-  // proves 41-54, 186, 188, 309, 325, I7
-  test('names the error types of the specification, and keeps unknown ones', async () => {
+  // proves 38, 41-54, 169, 186, 188, 309, 325, I7
+  test('names the error types of the specification, and keeps unknown ones and unknown states', async () => {
     expect(linkErrorTypes).toEqual(errorTypes);
     for (const error_type of [...errorTypes, 'error_of_next_year']) {
       const sent = { state: 'error', error_type, error: 'words' };
       expect(await resultOf(sent)).toEqual(sent);
     }
+    for (const state of ['success', 'pending_provider_mfa', 'state_of_next_year'])
+      expect(await resultOf({ state })).toEqual({ state });
   });
 
   test.each<[number, unknown, string]>([

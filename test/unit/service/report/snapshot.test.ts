@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parsingJobSchema } from '../../../../service/report/reports.js';
 import { reportSnapshotOf } from '../../../../service/report/snapshot.js';
 
@@ -59,16 +59,13 @@ test('pending review is the status that the specification writes as two words', 
   expect(snapshot({ status: 'a review of Testperson is pending' })).toMatchObject({ status: 'other' });
 });
 
-describe('a failure reason', () => {
-  test.each(['low_quality', 'next_year', 'too-many.pages'])('%s is passed on', (failure_reason) => {
-    expect(snapshot({ status: 'failed', failure_reason })).toMatchObject({ failureReason: failure_reason });
-  });
-
-  test('a failure reason that is a sentence may quote the report, and becomes other', () => {
-    const failure_reason = 'The report of Testperson cannot be read';
-    expect(snapshot({ status: 'failed', failure_reason }).failureReason).toBe('other');
-  });
-});
+const sentence = 'The report of Testperson cannot be read';
+test.each([...['low_quality', 'next_year', 'too-many.pages'].map((word) => [word, word]), [sentence, 'other']])(
+  'a failure reason is passed on, and a sentence, which may quote the report, becomes other: %s',
+  (failure_reason, failureReason) => {
+    expect(snapshot({ status: 'failed', failure_reason })).toMatchObject({ failureReason });
+  },
+);
 
 test('every job that can be read has a snapshot, which survives JSON', () => {
   const result = fc.record({ loinc_match_status: fc.anything(), interpretation: fc.anything(), value: fc.anything() });

@@ -72,13 +72,12 @@ describe('the kind of an event follows from its shape', () => {
   });
 
   // proves 258, 260, 262, 263, 268, 285
-  test.each(['glucose', 'steps', 'calories_active', 'invented_next_year'])(
-    'data with samples is a batch: %s',
-    (resource) => {
+  test('data with samples is a batch, whatever its resource', () => {
+    for (const resource of ['glucose', 'steps', 'calories_active', 'invented_next_year']) {
       const batch = read(of(resource, { data: [{ timestamp: '2026-01-05T10:00:00Z' }], id: 7 }));
       expect(batch).toMatchObject({ kind: 'samples', resource, samples: [{ at: '2026-01-05T10:00:00.000000Z' }] });
-    },
-  );
+    }
+  });
 
   // proves 258, 270, 271
   test('other data is a summary, whatever its resource', () => {
@@ -155,6 +154,11 @@ test.each([
   [{ source: { name: 'A' }, provider: { slug: 'b' } }, { provider: 'b' }],
   [{ provider: { slug: 'b', type: 'app' } }, { provider: 'b', type: 'app' }],
   [{ source: 5, provider: 'b' }, { provider: 'b' }],
+  [{ source: 'a', provider: 'b' }, { provider: 'a' }],
+  [{ source: { name: 'A', slug: '' }, provider: 'b' }, { provider: 'b' }],
+  [{ provider: { provider: 'b' } }, { provider: 'b' }],
+  [{ source: null, provider: [] }, {}],
+  [{ source: { slug: {} } }, {}],
   [{}, {}],
   [null, {}],
 ])('the source of %j is %j', (data, source) => {

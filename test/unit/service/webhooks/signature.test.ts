@@ -37,12 +37,8 @@ function verify(headers: WebhookHeaders, bytes: Uint8Array, secrets: readonly st
 
 describe('signing', () => {
   // proves 304
-  test('gives the published signature for the published message', () => {
-    expect(sign(published)).toBe(publishedSignature);
-  });
-
-  test('signs bytes and the same text alike', () => {
-    expect(sign({ ...published, body })).toBe(publishedSignature);
+  test('gives the published signature for the published message, as text and as bytes', () => {
+    for (const given of [published.body, body]) expect(sign({ ...published, body: given })).toBe(publishedSignature);
   });
 
   test('signs the bytes unchanged, even if they are not text', () => {
@@ -63,11 +59,6 @@ describe('verifying', () => {
 
   test.each(['webhook', 'svix', 'Webhook', 'SVIX'])('reads %s-* headers', (prefix) => {
     expect(check(headersOf(publishedSignature, prefix))).toEqual(accepted);
-  });
-
-  test('accepts a secret without its prefix', () => {
-    const bare = published.secret.slice('whsec_'.length);
-    expect(check(headersOf(publishedSignature), body, [bare])).toEqual(accepted);
   });
 
   const otherSignature = sign({ ...published, secret: otherSecret });
@@ -113,11 +104,6 @@ describe('verifying', () => {
     expect(check(headersOf(publishedSignature), changed)).toEqual(mismatch);
   });
 
-  test('refuses the signature of another message id', () => {
-    const headers = { ...headersOf(publishedSignature), 'webhook-id': 'msg_other' };
-    expect(check(headers)).toEqual(mismatch);
-  });
-
   test.each([
     ['5 minutes ago', -toleranceSeconds, true],
     ['5 minutes and a second ago', -toleranceSeconds - 1, false],
@@ -149,10 +135,6 @@ describe('verifying', () => {
   const versionTwo = publishedSignature.replace('v1', 'v2');
   test.each(['', 'v1', 'v1,', 'v1,AAAA', versionTwo, 'g0hM9SsE'])('refuses the signature header %j', (signature) => {
     expect(check(headersOf(signature)).ok).toBe(false);
-  });
-
-  test('refuses everything if there are no secrets', () => {
-    expect(check(headersOf(publishedSignature), body, []).ok).toBe(false);
   });
 });
 
