@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { toClientError } from '../../../client/errors.js';
 import { errors } from '../../../client/index.js';
 import { orderErrorMap } from '../../../client/order/errors.js';
-import * as directCalls from '../../../service/errors.js';
 import { StoreFailed } from '../../../store/health-data-reader.js';
 
 const classes = Object.entries({ ...errors, StoreFailed }) as [string, typeof errors.LabOperationsError][];
@@ -50,12 +49,6 @@ describe('every error of the client', () => {
       bases.has(name) ? [] : [[name, (Object.create(prototype) as errors.LabOperationsError).kind]];
     const expected = Object.entries(kinds).flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind]));
     expect(Object.fromEntries(classes.flatMap(kindOf))).toEqual(Object.fromEntries(expected));
-  });
-
-  test('is exported once, also that of a direct call', () => {
-    const declared = Object.entries(directCalls).filter(([name]) => /^[A-Z]/.test(name));
-    expect(declared.length).toBeGreaterThan(10);
-    for (const [name, error] of declared) expect((errors as Record<string, unknown>)[name], name).toBe(error);
   });
 
   test.each(classes)('%s is of the family, under its own name', (name, error) => {
