@@ -16,7 +16,7 @@ describeStores('one process’s store, read over HTTP,', (rig) => {
     return { status: answer.status, body: await answer.json() };
   }
 
-  test('returns summaries by day, samples by resource and range, and streams by workout', async () => {
+  test('returns summaries by day, samples by resource and range, and streams by workout, also one without a notice', async () => {
     const { store, userId } = rig();
     await receive(store, activity(userId, 'day'));
     await receive(store, glucose(userId, [sample('2026-01-05T10:00:00Z', 1), sample('2026-01-05T11:00:00Z', 2)]));
@@ -33,7 +33,7 @@ describeStores('one process’s store, read over HTTP,', (rig) => {
     });
     expect(await read(`${userId}/workouts/w/stream`)).toMatchObject({
       status: 200,
-      body: { stream: { time: [1, 2] } },
+      body: { notice: null, noticedAt: null, stream: { time: [1, 2] } },
     });
   });
 

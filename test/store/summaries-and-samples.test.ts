@@ -252,14 +252,6 @@ describeStores('health data', (rig) => {
       }
     });
 
-    test('a stream without a notice is kept too', async () => {
-      const { store } = rig();
-      const workout = { userId: randomUUID(), workoutId: randomUUID() };
-      const stream = { time: [1] };
-      await store.writeStream({ ...workout, stream });
-      expect(await store.workoutStream(workout)).toMatchObject({ notice: null, noticedAt: null, stream });
-    });
-
     test('notices of a past that was fetched are kept, one for each resource and provider', async () => {
       const { store, userId } = rig();
       const event = { event_type: 'historical.data.sleep.created', user_id: userId };
