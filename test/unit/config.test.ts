@@ -271,11 +271,6 @@ describe('the ingress', () => {
     expect(faultsOf(() => readIngressConfig({}))).toEqual({ WEBHOOK_SECRETS: 'is missing' });
   });
 
-  test('accepts the id of its team', () => {
-    expect(ingress({ SERVICE_TEAM_ID: 'team-1' }).teamId).toBe('team-1');
-    expect(ingress()).not.toHaveProperty('teamId');
-  });
-
   test('accepts several secrets, with spaces and a comma at the end', () => {
     const other = 'AAECAwQFBgcICQoLDA0ODw==';
     expect(ingress({ WEBHOOK_SECRETS: ` ${secret} , ${other}, ` }).webhookSecrets).toEqual([secret, other]);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Calendar, Narrator } from '../../../sandbox/demo/narrator.js';
 import type { Screen } from '../../../sandbox/demo/screen.js';
+import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 const daySeconds = 600;
 
@@ -25,4 +26,9 @@ test('the days of a story never go back, even if an event is reported late', () 
   narrator.begin();
   narrator.happens('another story begins', began + 0.5 * dayMs);
   expect(lines.at(-1)).toContain('day  0');
+});
+
+test.each([0.2, 1, 3600])('an order takes the default policy in days of %d s', (daySeconds) => {
+  const calendar = new Calendar(daySeconds);
+  expect(resolvePolicy('order', calendar.policy({}))).toMatchObject({ registrationDeadline: 90 * daySeconds * 1000 });
 });

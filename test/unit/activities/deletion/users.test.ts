@@ -60,7 +60,6 @@ describe('a user is read', () => {
 
   test.each([
     { status: 404, body: '<html><h1>404 Not Found</h1></html>' },
-    { status: 404, body: '404 page not found' },
     notFound('Not Found'),
     { status: 404, body: '' },
   ] satisfies Answer[])('a user is read as unknown, but not for certain, by %j', async (answer) => {

@@ -147,12 +147,6 @@ describe('while placing is stopped', () => {
     const found = await create({ triedBefore: true }, { describeStop });
     expect(found.placed).toMatchObject({ adopted: true, snapshot: { orderId: placed.snapshot.orderId } });
   });
-
-  test('nothing is created either if Temporal cannot say it: the attempt is repeated', async () => {
-    const away = () => Promise.reject(new Error('UNAVAILABLE'));
-    await expect(create({}, { describeStop: away })).rejects.toThrow('UNAVAILABLE');
-    expect(await sandbox.requests({ method: 'POST' })).toEqual([]);
-  });
 });
 
 const isAway = () => {
