@@ -1,15 +1,6 @@
 import { builtinModules } from 'node:module';
 import { dirname, join } from 'node:path/posix';
-import {
-  everyNode,
-  isTypeOnly,
-  mutableState,
-  type Node,
-  parse,
-  readsClock,
-  readsEnvironment,
-  specifierOf,
-} from './syntax.js';
+import { everyNode, isTypeOnly, mutableState, type Node, parse, readsClock, specifierOf } from './syntax.js';
 
 /** A file of the project: its path from the project's folder, with `/`, and its text. */
 export interface SourceFile {
@@ -105,8 +96,7 @@ const pureFiles =
 
 /** Every breach of the table, and of the rules beside it, in these files, in their order. */
 export function findBreaches(files: readonly SourceFile[]): Finding[] {
-  const parsed = files.map(read);
-  return [...parsed.flatMap((file) => [...importFindings(file), ...file.findings]), ...cycles(parsed)];
+  return files.map(read).flatMap((file) => [...importFindings(file), ...file.findings]);
 }
 
 export function describeFinding({ file, line, rule }: Finding): string {
@@ -140,9 +130,6 @@ function read({ path, text }: SourceFile): ParsedFile {
       file.imports.push({ ...resolve(path, specifier), typeOnly: isTypeOnly(node), line: lineOf(node) });
     }
     if (node.type === 'ExportAllDeclaration') complain(node, '`export *` hides what a file offers: name each export');
-    if (readsEnvironment(node) && !mayReadEnvironment(path)) {
-      complain(node, 'process.env is read in config.ts files only: take the setting as a parameter');
-    }
     if (pureFiles.test(path) && readsClock(node)) {
       complain(node, 'what a workflow knows changes by pure functions: time and randomness come in as data');
     }
@@ -195,29 +182,4 @@ function covers(allowed: string, name: string): boolean {
 /** The first folder of a path; empty for a file of the project's own folder. */
 function folderOf(path: string): string {
   return path.includes('/') ? (path.split('/')[0] ?? '') : '';
-}
-
-function mayReadEnvironment(path: string): boolean {
-  return /(^|\/)([^/]+\.)?config\.ts$/.test(path) || ['test', 'tools', 'proof'].includes(folderOf(path));
-}
-
-/** Each cycle of imports once, at the import that closes it. Outside the product a type may close one. */
-function cycles(files: readonly ParsedFile[]): Finding[] {
-  const byPath = new Map(files.map((file) => [file.path, file]));
-  const done = new Set<string>();
-  const found: Finding[] = [];
-  const visit = (file: ParsedFile, trail: readonly string[]): void => {
-    for (const { target, typeOnly, line } of file.imports) {
-      const next = byPath.get(target);
-      const isLoose = typeOnly && !product.some((folder) => target.startsWith(`${folder}/`));
-      if (!next || isLoose || done.has(target)) continue;
-      const path = [...trail, file.path];
-      const start = path.indexOf(target);
-      if (start === -1) visit(next, path);
-      else found.push({ file: file.path, line, rule: `import cycle: ${[...path.slice(start), target].join(' → ')}` });
-    }
-    done.add(file.path);
-  };
-  for (const file of files) if (!done.has(file.path)) visit(file, []);
-  return found;
 }

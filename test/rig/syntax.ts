@@ -49,21 +49,6 @@ export function isTypeOnly(node: Node): boolean {
   return specifiers.length > 0 && specifiers.every((each) => each.importKind === 'type' || each.exportKind === 'type');
 }
 
-/** `process.env`, `const { env } = process` and `import { env } from 'node:process'`. */
-export function readsEnvironment(node: Node): boolean {
-  if (node.type === 'MemberExpression') return isNamed(node.object, 'process') && isKey(node.property, 'env');
-  if (node.type === 'VariableDeclarator') return isNamed(node.init, 'process') && hasProperty(node.id, 'env');
-  if (node.type !== 'ImportDeclaration' || !['process', 'node:process'].includes(specifierOf(node) ?? '')) return false;
-  return (
-    Array.isArray(node.specifiers) && node.specifiers.some((each) => isNode(each) && isNamed(each.imported, 'env'))
-  );
-}
-
-function hasProperty(pattern: unknown, name: string): boolean {
-  if (!isNode(pattern) || !Array.isArray(pattern.properties)) return false;
-  return pattern.properties.some((each) => isNode(each) && isKey(each.key, name));
-}
-
 function isNamed(node: unknown, name: string): boolean {
   return isNode(node) && node.type === 'Identifier' && node.name === name;
 }
