@@ -1,13 +1,11 @@
-import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temporalio/worker';
+import '../rig/runtime.js';
+import { Worker } from '@temporalio/worker';
 import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
 import { pino } from 'pino';
 import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { labDataConverter } from '../../client/encryption/payload-codec.js';
 import { markingUnencrypted } from '../../workers/encryption.js';
 import { inventedKeys } from './keys.js';
-
-const quiet = { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) };
-Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: quiet } });
 
 type Bundle = { code: string } | { codePath: string };
 

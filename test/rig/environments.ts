@@ -1,6 +1,7 @@
+import './runtime.js';
 import type { Client } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, makeTelemetryFilterString, Runtime, type WorkerOptions } from '@temporalio/worker';
+import type { WorkerOptions } from '@temporalio/worker';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type DevServer, startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { startTestServer } from '../../sandbox/temporal/test-server.js';
@@ -44,10 +45,6 @@ interface RunningWorker {
 
 export const namespace = 'default';
 export const taskQueue = 'lab-operations-test';
-
-// The server that skips time lacks what the core would like for heartbeats, and is warned about it in every file.
-const quiet = { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) };
-Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: quiet } });
 
 /** The full server: visibility, schedules, real time. Call it at the top of a test file or of a `describe`. */
 export function devServer(options: RigOptions = {}): Rig {
