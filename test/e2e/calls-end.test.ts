@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { errors, createLabService, labDataConverter, LabOperations, parseKeyRing } from '../../client/index.js';
 import { kitOrderId, linkProviderId, placeKitOrderId } from '../../protocol/ids.js';
 import { kitOrderName } from '../../protocol/order/messages.js';
 import { forwardedPhase, labPhaseKey } from '../../protocol/search-attributes.js';
+import { serveHttp } from '../../sandbox/temporal/ports.js';
 import { closedPort } from '../unit/webhooks/sending.js';
 import { rejection } from '../unit/service/recording-server.js';
 import { kitFor, registration, visitFor } from '../rig/cast.js';
@@ -219,11 +217,9 @@ const backlog = 120;
 
 test('registration, slots and codes do not wait for a backlog of reads, nor for a receiver that hangs', async () => {
   // It takes every notification and answers none.
-  const hanging = createServer(() => undefined).listen(0, '127.0.0.1');
-  await once(hanging, 'listening');
-  const { port } = hanging.address() as AddressInfo;
+  const hanging = await serveHttp(() => undefined);
   await lab.worker.stop();
-  await lab.startWorker({ NOTIFY_URL: `http://127.0.0.1:${port}/`, NOTIFICATION_SLOTS: '2', BACKGROUND_SLOTS: '4' });
+  await lab.startWorker({ NOTIFY_URL: hanging.url, NOTIFICATION_SLOTS: '2', BACKGROUND_SLOTS: '4' });
   const { handle, orderId } = await lab.place();
   await lab.sandbox.move(orderId, 'with_customer');
   const { kit_sample_id: sampleId } = await lab.sandbox.order(orderId);
@@ -257,7 +253,6 @@ test('registration, slots and codes do not wait for a backlog of reads, nor for 
     expect(await reads(), 'the backlog is still there').toBeLessThan(backlog);
   } finally {
     await service.close();
-    hanging.closeAllConnections();
-    hanging.close();
+    await hanging.close();
   }
 });

@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createNotificationHandler } from '../../client/notifications/index.js';
 import { inventedOrgId } from '../../sandbox/lab-service/webhook-endpoints.js';
 import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
 import { reconcileOrdersName, reconcileScheduleId } from '../../protocol/reconcile.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
-import { freePort } from '../../sandbox/temporal/ports.js';
+import { freePort, serveHttp } from '../../sandbox/temporal/ports.js';
 import { readDoctorConfig } from '../../workers/doctor/config.js';
 import { examine } from '../../workers/doctor.js';
 import type { Finding } from '../../workers/doctor/findings.js';
@@ -46,14 +44,10 @@ afterAll(async () => {
   await Promise.all(closing.map((close) => close()));
 });
 
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+async function serve(...listener: Parameters<typeof serveHttp>): Promise<string> {
+  const { url, close } = await serveHttp(...listener);
+  closing.push(close);
+  return url;
 }
 
 const settings = (env: Env = {}): Env => ({ ...lab.workerEnv, NOTIFY_URL: receiverUrl, ...placed, ...env });

@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { CloudEvent, NotificationHandler } from '../../client/notifications/index.js';
+import { serveHttp } from '../../sandbox/temporal/ports.js';
 import { recordingHandler } from './recording-handler.js';
 
 /** A notification as the product gets it: a CloudEvent. */
@@ -70,8 +70,8 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
     if (isRefused) return { status: receiver.refusal };
     return answer.status === 204 && receiver.product ? receiver.product.handle({ headers, body }) : answer;
   };
-  const server = createServer((request, response) => {
-    void buffer(request).then(
+  const { url, close } = await serveHttp((request, response) =>
+    buffer(request).then(
       async (body) => {
         receiver.attempts += 1;
         if (receiver.hangs) return;
@@ -81,13 +81,12 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
         response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end();
       },
       () => response.destroy(),
-    );
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    ),
+  );
   const inArea = (area: string, about: string) =>
     accepted.filter(({ type, subject }) => type.startsWith(area) && subject === about);
   const receiver: NotificationReceiver = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/notifications`,
+    url: `${url}/notifications`,
     ...asNew(),
     refused,
     accepted,
@@ -100,8 +99,7 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
       for (const list of [accepted, refused]) list.length = 0;
     },
     close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await close();
       handler.expectGenuine();
     },
   };

@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json, text } from 'node:stream/consumers';
+import { type HttpEndpoint, serveHttp } from '../../sandbox/temporal/ports.js';
 
 /** A span as OTLP's JSON writes it; ids are in hexadecimal. */
 export interface CollectedSpan {
@@ -17,16 +16,10 @@ interface Exported {
   resourceSpans: { scopeSpans: { spans: CollectedSpan[] }[] }[];
 }
 
-export interface TraceCollector {
-  url: string;
-  spans: readonly CollectedSpan[];
-  close(): Promise<void>;
-}
-
 /** Takes traces by OTLP over HTTP and keeps them. */
-export async function startTraceCollector(): Promise<TraceCollector> {
+export async function startTraceCollector(): Promise<HttpEndpoint & { spans: readonly CollectedSpan[] }> {
   const spans: CollectedSpan[] = [];
-  const server = createServer((request, response) => {
+  const endpoint = await serveHttp((request, response) => {
     const take = async (): Promise<void> => {
       if (request.url !== '/v1/traces') throw new Error(`Unexpected export: ${request.url} ${await text(request)}`);
       const { resourceSpans } = (await json(request)) as Exported;
@@ -35,7 +28,5 @@ export async function startTraceCollector(): Promise<TraceCollector> {
     };
     take().catch((error: unknown) => response.writeHead(400).end(String(error)));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, close };
+  return { ...endpoint, spans };
 }
