@@ -43,10 +43,6 @@ export function connectedSource({ slug, createdAt }: Connection) {
   return { created_on: timestamp(createdAt), source: { ...sourceOf(slug) } };
 }
 
-function isConnected(user: User, provider: string): boolean {
-  return user.connections.some(({ slug }) => slug === sourceOf(provider).slug);
-}
-
 /** Connects a source; one of the same slug gives way to it. */
 export function connect(
   lab: Lab,
@@ -83,7 +79,7 @@ export function announceError(lab: Lab, user: User, provider: string, errorType:
 export function breakConnection(lab: Lab, user: User, provider: string, errorType: string): boolean {
   const { slug } = sourceOf(provider);
   const error = { type: errorType, at: lab.clock.now() };
-  const isThere = isConnected(user, provider);
+  const isThere = user.connections.some((each) => each.slug === slug);
   user.connections = user.connections.map((each) => (each.slug === slug ? { ...each, error } : each));
   return isThere;
 }

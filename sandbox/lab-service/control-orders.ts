@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { appointmentBody } from './appointments.js';
-import { command, orText, refused, required, requiredOrder, userIdOrNew } from './control-command.js';
+import { command, orText, required, requiredOrder, userIdOrNew } from './control-command.js';
 import { inventedAddress, inventedPatient } from './users.js';
 import type { Lab } from './lab.js';
 import { orderBody } from './order-body.js';
-import { requisitionNotes } from './order-requests.js';
+import { requireLabTest, requisitionNotes } from './order-requests.js';
 import { moveSchema, storyStepsSchema } from './orders.js';
-import { labTestIds, labTests } from './seed.js';
+import { labTestIds } from './seed.js';
 import { interpretations, webhook, type Order } from './state.js';
 
 const newOrderSchema = z.strictObject({
@@ -128,9 +128,8 @@ export function appointmentCommands(lab: Lab) {
     /** Gives an order's appointment any status; the order follows. */
     moveAppointment: command(
       z.tuple([z.string(), orText(appointmentMoveSchema, 'event_status')]),
-      (orderId, { event_status: status, ...options }) => {
-        const order = requiredOrder(lab, orderId);
-        const appointment = required(lab.appointments.of(order), `appointment of the order ${orderId}`);
+      (id, { event_status: status, ...options }) => {
+        const appointment = required(lab.appointments.of(requiredOrder(lab, id)), `appointment of the order ${id}`);
         lab.appointments.move(appointment, status, options);
         return appointmentBody(appointment);
       },
@@ -139,8 +138,7 @@ export function appointmentCommands(lab: Lab) {
 }
 
 function dashboardOrder(lab: Lab, requested: z.output<typeof newOrderSchema>): Order {
-  const labTest = labTests.find(({ id }) => id === requested.lab_test_id);
-  if (labTest === undefined) throw refused(`there is no lab test ${requested.lab_test_id}`);
+  const labTest = requireLabTest(requested.lab_test_id);
   const userId = userIdOrNew(lab, requested.user_id);
   const isKit = labTest.method === 'testkit';
   // Only a kit can be ordered without its patient.

@@ -122,7 +122,7 @@ export function reportCommands(lab: Lab) {
     /** The outcome that its file asked for. */
     outcome: job.outcome,
     files: job.files,
-    history: job.history.map(({ status, at }) => ({ status, at: iso(at) })),
+    history: job.history.map(({ status, at }) => ({ status, at: new Date(at).toISOString() })),
   });
 
   return {
@@ -148,10 +148,6 @@ export function reportCommands(lab: Lab) {
       return revealed(job);
     }),
   };
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
 }
 
 /** Commands about results that match no order. */

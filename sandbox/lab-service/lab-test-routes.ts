@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { labTestBody, questionsBody, type Json } from './order-body.js';
+import { requireLabTest } from './order-requests.js';
 import { inventedLab, labTests, type Marker } from './seed.js';
 import {
   cursorPage,
   cursorQuery,
-  refusal,
   optional,
   pageQuery,
   pathUuid,
@@ -44,13 +44,7 @@ const labTestQuery = z.object({
 export function labTestRoutes(app: FastifyInstance): void {
   app.get('/v3/lab_test', (request) => listLabTests(request.query));
   app.get('/v3/lab_tests/markers', (request) => listMarkers(request.query));
-  app.get('/v3/lab_tests/:lab_test_id', (request) => {
-    const id = pathUuid(request, 'lab_test_id');
-    const found = labTests.find((test) => test.id === id);
-    // The wording is not documented.
-    if (!found) throw refusal(404, 'Lab test not found');
-    return labTestBody(found);
-  });
+  app.get('/v3/lab_tests/:lab_test_id', (request) => labTestBody(requireLabTest(pathUuid(request, 'lab_test_id'))));
 }
 
 function listLabTests(query: unknown): Json {

@@ -74,11 +74,6 @@ export class Lab {
   }
 }
 
-interface StoredAnswer {
-  readonly until: number;
-  readonly answer: { readonly body: object } | { readonly problem: ServiceProblem };
-}
-
 /**
  * `X-Idempotency-Key`: the first answer to a key is given again, for 24 hours where an order is created, failures too,
  * unless the request that failed said `X-Idempotency-Error: no-cache`. Whether a key with another body is refused is not
@@ -87,7 +82,7 @@ interface StoredAnswer {
  */
 export class IdempotencyKeys {
   readonly #clock: Clock;
-  readonly #answers = new Map<string, StoredAnswer>();
+  readonly #answers = new Map<string, { readonly until: number; readonly again: () => object }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -96,28 +91,21 @@ export class IdempotencyKeys {
   /** @param keepFailures false for `no-cache`; @param keptMs how long the answer is given again */
   once(key: string | undefined, keepFailures: boolean, work: () => object, keptMs = dayMs): object {
     if (key === undefined) return work();
-    const stored = this.#fresh(key);
-    if (stored !== undefined) {
-      if ('problem' in stored.answer) throw stored.answer.problem;
-      return stored.answer.body;
-    }
-    const until = this.#clock.now() + keptMs;
+    const now = this.#clock.now();
+    const stored = this.#answers.get(key);
+    if (stored !== undefined && now < stored.until) return stored.again();
+    const keep = (again: () => object) => this.#answers.set(key, { until: now + keptMs, again });
     try {
       const body = work();
-      this.#answers.set(key, { until, answer: { body } });
+      keep(() => body);
       return body;
     } catch (problem) {
       if (problem instanceof ServiceProblem && keepFailures) {
-        this.#answers.set(key, { until, answer: { problem } });
+        keep(() => {
+          throw problem;
+        });
       }
       throw problem;
     }
-  }
-
-  #fresh(key: string): StoredAnswer | undefined {
-    const stored = this.#answers.get(key);
-    if (stored === undefined || this.#clock.now() < stored.until) return stored;
-    this.#answers.delete(key);
-    return undefined;
   }
 }

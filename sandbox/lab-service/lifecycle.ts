@@ -6,12 +6,6 @@
 export const collectionMethods = ['testkit', 'walk_in_test', 'at_home_phlebotomy', 'on_site_collection'] as const;
 export type CollectionMethod = (typeof collectionMethods)[number];
 
-/** How a registration is spelt and in which order its two events come: switches of the stand-in. */
-export interface RegistrationVariant {
-  readonly registrationOrder: 'specification' | 'documentation';
-  readonly registeredSpelling: 'testkit_registered' | 'registered';
-}
-
 /** The low-level statuses by their top level. */
 type Tops = Readonly<
   Partial<Record<'received' | 'collecting_sample' | 'sample_with_lab' | 'completed' | 'failed' | 'cancelled', string>>
@@ -135,13 +129,8 @@ export function knownStatuses(): string[] {
   );
 }
 
-/** The two statuses of a registration, in the order that the switches say. */
-export function registrationSteps(variant: RegistrationVariant): [string, string] {
-  const registered = variant.registeredSpelling;
-  return variant.registrationOrder === 'specification'
-    ? ['requisition_created', registered]
-    : [registered, 'requisition_created'];
-}
+/** The two statuses of a registration, as the specification has them; its schema spells the second `registered`. */
+export const registrationSteps = ['requisition_created', 'testkit_registered'] as const;
 
 const untilAppointment = ['ordered', 'requisition_created', 'appointment_pending', 'appointment_scheduled'];
 
@@ -152,12 +141,12 @@ const successPaths = {
   on_site_collection: ['ordered', 'requisition_created', 'draw_completed', 'completed'],
 };
 
-function successPath(method: CollectionMethod, registrable: boolean, variant: RegistrationVariant): string[] {
+function successPath(method: CollectionMethod, registrable: boolean): string[] {
   if (method !== 'testkit') return successPaths[method];
   const journey = ['transit_customer', 'out_for_delivery', 'with_customer'];
   const lab = ['transit_lab', 'delivered_to_lab', 'completed'];
   return registrable
-    ? ['ordered', 'awaiting_registration', ...journey, ...registrationSteps(variant), ...lab]
+    ? ['ordered', 'awaiting_registration', ...journey, ...registrationSteps, ...lab]
     : ['ordered', 'requisition_created', ...journey, ...lab];
 }
 
@@ -171,11 +160,10 @@ function successPath(method: CollectionMethod, registrable: boolean, variant: Re
 export function walkTo(
   final: string,
   order: { method: CollectionMethod; past: readonly string[]; registrable: boolean },
-  variant: RegistrationVariant,
 ): string[] {
-  const target = registeredStatuses.includes(final) ? variant.registeredSpelling : final;
+  const target = registeredStatuses.includes(final) ? registrationSteps[1] : final;
   if (order.past.includes(target)) return [];
-  const path = successPath(order.method, order.registrable, variant);
+  const path = successPath(order.method, order.registrable);
   const branch = target === 'sample_error' ? path.at(-2) : branchesAfter[target];
   const end = path.indexOf(path.includes(target) ? target : (branch ?? ''));
   const steps = path.slice(0, end + 1).filter((low) => !order.past.includes(low));

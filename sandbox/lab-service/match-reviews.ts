@@ -16,7 +16,8 @@ import {
   refusal,
   uuid,
 } from './validation.js';
-import { inventedLab, type LabTest, labTestIds, labTests } from './seed.js';
+import { requireLabTest } from './order-requests.js';
+import { inventedLab, labTestIds } from './seed.js';
 import { type Interpretation, interpretations, newId, type Order, webhook } from './state.js';
 import { calendarDate, timestamp } from './clock.js';
 import type { Lab } from './lab.js';
@@ -136,7 +137,8 @@ export class MatchReviews extends Part {
     this.#requireAllowed(review, 'accept');
     const target = this.#targetOf(review, acceptance);
     const userId = acceptance.user_id ?? target.userId;
-    const order = isOpen(target) && userId === target.userId ? target : this.#recreate(target, userId);
+    const isStill = isOpen(target) && userId === target.userId;
+    const order = isStill ? target : this.lab.orders.follow(target, 'recreation', { userId });
     this.#decided(review, 'accept', acceptance.note, { resolved_order_id: order.id, resolved_user_id: order.userId });
     const { interpretation, result_status: isPartial } = review;
     this.lab.orders.move(order, { status: isPartial === 'partial' ? 'partial_results' : 'completed', interpretation });
@@ -189,14 +191,6 @@ export class MatchReviews extends Part {
     return only;
   }
 
-  /** In the same transaction, unless the result is of another patient. */
-  #recreate(parent: Order, userId: string): Order {
-    const { labTest, lab_account_id, patient_details, patient_address, shipping_details, physician } = parent;
-    const request = { lab_account_id, patient_details, patient_address, shipping_details, physician };
-    const isApart = userId !== parent.userId;
-    return this.lab.orders.place({ userId, labTest, request, follows: { parent, origin: 'recreation', isApart } });
-  }
-
   #requireAllowed(review: MatchReview, action: string): void {
     if (isOver(review)) throw refusal(404, noReview);
     if (!allowedActions(review).includes(action)) throw refusal(422, `The action ${action} is not allowed.`);
@@ -228,12 +222,6 @@ export function isOver({ event: { status } }: MatchReview): boolean {
 function isOpen(order: Order): boolean {
   const top = presentTop(order);
   return top !== 'cancelled' && top !== 'failed' && !hasResults(presentLow(order));
-}
-
-function requireLabTest(id: string): LabTest {
-  const found = labTests.find((test) => test.id === id);
-  if (found === undefined) throw new Error(`the seed has no lab test ${id}`);
-  return found;
 }
 
 /** Unmatched results as the service writes them. */

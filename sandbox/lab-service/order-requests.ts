@@ -255,7 +255,7 @@ function requireUser(lab: Lab, userId: string): void {
 }
 
 /** The answer is not documented; assumed. */
-function requireLabTest(labTestId: string): LabTest {
+export function requireLabTest(labTestId: string): LabTest {
   const labTest = labTests.find((test) => test.id === labTestId);
   if (labTest === undefined) throw refusal(404, 'Lab test not found');
   return labTest;

@@ -221,15 +221,14 @@ const orderQuery = z.object({
 
 type OrderQuery = z.output<typeof orderQuery>;
 
-function listOrders(state: LabState, asked: unknown, { criticalFilter, orderTotals }: Settings) {
+function listOrders(state: LabState, asked: unknown, { criticalFilter }: Settings) {
   const query = withoutIgnored(readQuery(orderQuery, asked), criticalFilter);
   const candidates = query.user_id === null ? [...state.orders.values()] : state.ordersOfUser(query.user_id);
   const found = candidates.filter((order) => matches(order, query));
   const oldestFirst = sorted(found, query.order_key);
   const all = query.order_direction === 'desc' ? oldestFirst.toReversed() : oldestFirst;
   const { page, size } = query;
-  const total = orderTotals ? all.length : null;
-  return { orders: all.slice((page - 1) * size, page * size), total, page, size };
+  return { orders: all.slice((page - 1) * size, page * size), total: all.length, page, size };
 }
 
 /** Deployments differ in which of the two filters they know. */

@@ -43,13 +43,8 @@ export interface NewOrder {
   readonly sampleId?: string;
   /** Placed elsewhere: its requisition is there, or is not needed. */
   readonly isImported?: boolean;
-  /** Another order that this one follows, in the same transaction by default. */
-  readonly follows?: {
-    readonly parent: Order;
-    readonly origin: Origin;
-    /** In another transaction: the patient is another one. */
-    readonly isApart?: boolean;
-  };
+  /** Another order that this one follows: in the same transaction, unless the patient is another one. */
+  readonly follows?: { readonly parent: Order; readonly origin: Origin };
 }
 
 const absentFields: OrderRequest = {
@@ -104,11 +99,15 @@ export class Orders extends Part {
     return order;
   }
 
-  /** The order that the service itself makes in the same transaction when a sample has to be taken again. */
-  follow(parent: Order, origin: Origin, more: { passthrough?: string | null; webhook?: boolean } = {}): Order {
-    const { userId, labTest, lab_account_id, patient_details, patient_address, shipping_details, physician } = parent;
+  /** The order that the service itself makes when a sample has to be taken again, or a result is of another order. */
+  follow(
+    parent: Order,
+    origin: Origin,
+    more: { passthrough?: string | null; webhook?: boolean; userId?: string } = {},
+  ): Order {
+    const { labTest, lab_account_id, patient_details, patient_address, shipping_details, physician } = parent;
     const inherited = { lab_account_id, patient_details, patient_address, shipping_details, physician };
-    const { passthrough = null, webhook = true } = more;
+    const { passthrough = null, webhook = true, userId = parent.userId } = more;
     const request = { ...inherited, passthrough };
     return this.place({ userId, labTest, request, follows: { parent, origin } }, { webhook });
   }
@@ -122,7 +121,7 @@ export class Orders extends Part {
     order.patient_address = registration.patient_address;
     order.physician = registration.physician;
     order.healthInsuranceId = insurance === null ? null : newId();
-    for (const status of registrationSteps(this.lab.settings)) this.#append(order, { status });
+    for (const status of registrationSteps) this.#append(order, { status });
     this.lab.stories.registered(order);
   }
 
@@ -173,7 +172,7 @@ export class Orders extends Part {
       past: order.events.map((event) => lowLevel(event.status)),
       registrable: order.registrable,
     };
-    walkTo(lowLevel(finalStatus), facts, this.lab.settings).forEach((status, index) => {
+    walkTo(lowLevel(finalStatus), facts).forEach((status, index) => {
       const step = (): void => {
         if (this.isOpen(order)) this.#append(order, hasResults(status) ? { status, ...flags } : { status });
       };
@@ -200,7 +199,7 @@ export class Orders extends Part {
       ...request,
       id: newId(),
       labTest,
-      transactionId: follows && follows.isApart !== true ? follows.parent.transactionId : newId(),
+      transactionId: follows?.parent.userId === userId ? follows.parent.transactionId : newId(),
       origin: follows?.origin ?? 'initial',
       parentId: follows?.parent.id ?? null,
       createdAt: now,

@@ -7,13 +7,6 @@ import { parseSecret, WebhookSecretInvalid } from '../../service/webhooks/signat
 export const settingsSchema = z.strictObject({
   /** Real seconds that a day of delays lasts. 86400 is real time. */
   daySeconds: z.number().positive().default(86_400),
-  /**
-   * The events of a registration: `specification` writes requisition_created, then the registration; `documentation`
-   * the other way round.
-   */
-  registrationOrder: z.enum(['specification', 'documentation']).default('specification'),
-  /** `testkit_registered` in the specification, `registered` in the schema. */
-  registeredSpelling: z.enum(['testkit_registered', 'registered']).default('testkit_registered'),
   /** True: orders show the `passthrough` they were created with. */
   echoPassthrough: z.boolean().default(true),
   /** True: the orders in webhooks have `order_transaction`. */
@@ -42,8 +35,6 @@ export const settingsSchema = z.strictObject({
   criticalResultForm: z.enum(['event', 'order']).default('event'),
   /** The filter of the order list that finds critical orders: `both`, or one, and the other is ignored. */
   criticalFilter: z.enum(['both', 'interpretation', 'is_critical']).default('both'),
-  /** True: the order list says how many orders it has. False: `total` is null, as the documented schema allows. */
-  orderTotals: z.boolean().default(true),
   /** True: the team has the queue of unmatched results. False: its endpoints answer 400. */
   matchReviews: z.boolean().default(true),
   /**

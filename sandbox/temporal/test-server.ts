@@ -4,14 +4,12 @@ import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { type SearchAttribute, askServer } from './dev-server.js';
 import { findTestServer } from './find.js';
-import { freePort, PortInUse, requireFree } from './ports.js';
+import { freePort, PortInUse } from './ports.js';
 import { startProgram, type Program } from './programs.js';
 
 export interface TestServerOptions {
   /** The test server's program; `findTestServer` when not given. */
   program?: string;
-  /** Default: a free one. */
-  port?: number;
   /** Registered before the environment is returned: a workflow that sets an unregistered one is retried forever. */
   searchAttributes?: readonly SearchAttribute[];
   /** Options of the environment's client, such as a data converter. */
@@ -33,8 +31,6 @@ type ClientOptions = NonNullable<CreateOptions['client']>;
 /** The only namespace that the test server has. The environment itself names none. */
 const testServerNamespace = 'default';
 
-const purpose = 'the time-skipping test server';
-
 /** Another program may take a free port before the server does. */
 const attempts = 3;
 
@@ -49,9 +45,7 @@ const placeholder = fileURLToPath(new URL('placeholder.sh', import.meta.url));
  * machine. So the server is started here, and the SDK gets a program that does nothing and the port of the server.
  */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const program = options.program ?? (await findTestServer());
-  if (options.port !== undefined) await requireFree(options.port, purpose);
-  const { server, port } = await startOnFreePort(program, options.port);
+  const { server, port } = await startOnFreePort(options.program ?? (await findTestServer()));
   try {
     return await connect(port, server, options);
   } catch (error) {
@@ -67,13 +61,13 @@ export function withoutSearch(client: Client): Client {
   return Object.create(client, { workflow: { value: workflow } }) as Client;
 }
 
-async function startOnFreePort(program: string, asked?: number): Promise<{ server: Program; port: number }> {
+async function startOnFreePort(program: string): Promise<{ server: Program; port: number }> {
   for (let attempt = 1; ; attempt += 1) {
-    const port = asked ?? (await freePort());
+    const port = await freePort();
     try {
       return { server: await startOn(port, program), port };
     } catch (error) {
-      if (!(error instanceof PortInUse) || asked !== undefined || attempt === attempts) throw error;
+      if (!(error instanceof PortInUse) || attempt === attempts) throw error;
     }
   }
 }
@@ -90,7 +84,7 @@ async function startOn(port: number, program: string): Promise<Program> {
     ready: () => askServer(port, '5 seconds'),
     orderlyEnd: false,
     log: (text) => {
-      if (/address already in use/i.test(text)) refuse(new PortInUse(port, purpose));
+      if (/address already in use/i.test(text)) refuse(new PortInUse(port, 'the time-skipping test server'));
     },
   });
   try {

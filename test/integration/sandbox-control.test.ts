@@ -65,16 +65,16 @@ test('stories end with a cancelled or a deleted order', async () => {
 });
 
 test('a reset leaves nothing but the seed and the settings of the start', async () => {
-  const { call, control, newKit } = await startSandbox({ orderTotals: false });
+  const { call, control, newKit } = await startSandbox({ echoPassthrough: false });
   const { id } = await newKit();
   await control.playStory(id, returned);
   await control.addFault({ path: '/**', action: { kind: 'refuse' } });
-  await control.changeSettings({ orderTotals: true, daySeconds: 5 });
+  await control.changeSettings({ echoPassthrough: true, daySeconds: 5 });
   await control.advanceClock('40d');
   await control.reset();
   expect((await call('GET', '/v2/user')).body.total).toBe(0);
   expect(await control.orders()).toEqual([]);
-  expect(await control.settings()).toMatchObject({ orderTotals: false, daySeconds: 86_400 });
+  expect(await control.settings()).toMatchObject({ echoPassthrough: false, daySeconds: 86_400 });
   expect(Math.abs(Date.parse((await control.clock()).now) - Date.now())).toBeLessThan(60_000);
 });
 

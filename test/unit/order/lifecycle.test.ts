@@ -198,6 +198,7 @@ const spellings = [
 ];
 
 describe.each(spellings.map((statuses) => ({ statuses })))('registered as $statuses', ({ statuses }) => {
+  // proves I5
   test('before shipping: the kit is prepared, and nobody is asked to register once it is delivered', () => {
     const before = standingAfter(...pathTo('awaiting_registration'), ...statuses);
     expect(before).toMatchObject({ phase: 'preparing', registered: true, awaitsRegistration: false });
