@@ -68,6 +68,17 @@ export function readSandboxConfig(environment: NodeJS.ProcessEnv = process.env):
   };
 }
 
+/** The shell may have the settings of a real deployment: nothing that is played here may reach it. */
+const deployment =
+  /^(TEMPORAL|SERVICE|NOTIFY|REPORT|WEBHOOK|SANDBOX|INGRESS|LABOPS|CODEC|DATABASE|HEALTH_DATA|METRICS)_|^(NOTIFICATIONS|HEALTH_DATA|TASK_QUEUE|LOG_LEVEL|MAX_CACHED_WORKFLOWS)$/;
+
+export function withoutDeployment(environment: NodeJS.ProcessEnv): Record<string, string> {
+  const entries = Object.entries(environment).flatMap(([name, value]) =>
+    value === undefined || deployment.test(name) ? [] : [[name, value] as const],
+  );
+  return Object.fromEntries(entries);
+}
+
 /** Reads settings that are numbers, and adds a fault for each that breaks its rule. */
 export function numbersIn(environment: NodeJS.ProcessEnv, faults: string[]) {
   return (name: string, otherwise: number, rule: string, holds: (value: number) => boolean): number => {

@@ -14,6 +14,7 @@ import {
 } from '../../client/index.js';
 import { throughProxy } from '../../client/temporal-connection.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
+import { withoutDeployment } from '../../sandbox/config.js';
 import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { freePort, loopback } from '../../sandbox/temporal/ports.js';
@@ -185,7 +186,7 @@ async function launch(
   const path = join(folder, `${name}.log`);
   logs[name] = path;
   const log = logOf(path, ready);
-  const environment = { ...inherited(), ...commonSettings(foundation), ...its };
+  const environment = { ...withoutDeployment(process.env), ...commonSettings(foundation), ...its };
   const started = await startServer({
     ...{
       name: `The part ${name}`,
@@ -233,14 +234,6 @@ async function startWays(ports: Ports, receiver: number, database: number[]): Pr
 }
 
 type Secrets = Record<'apiKey' | 'webhook' | 'notify', string>;
-
-/** Settings of a deployment that the shell may have must not reach the parts. */
-const ofDeployment = /^(TEMPORAL|SERVICE|NOTIFY|REPORT|WEBHOOK|SANDBOX|INGRESS|LABOPS|DATABASE|HEALTH_DATA|METRICS)_/;
-
-function inherited(): Record<string, string> {
-  const entries = Object.entries(process.env).filter(([name]) => !ofDeployment.test(name));
-  return Object.fromEntries(entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])));
-}
 
 function commonSettings({ folder, secrets, keys }: Foundation): Record<string, string> {
   return {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { isPort, numbersIn } from '../config.js';
+import { isPort, numbersIn, withoutDeployment } from '../config.js';
 import { programme } from './stories/programme.js';
 
 /** The settings cannot be used: every fault is named, each with the setting to change. */
@@ -79,17 +79,6 @@ export function readDemoConfig(environment: NodeJS.ProcessEnv = process.env): De
     ...(programs && { programs }),
     ...(databaseUrl && healthDataUrl && { split: { databaseUrl, healthDataUrl } }),
   };
-}
-
-/** The shell may have the settings of a real deployment: the demo must never reach it. */
-const deployment =
-  /^(TEMPORAL|SERVICE|NOTIFY|REPORT|WEBHOOK|SANDBOX|INGRESS|LABOPS|CODEC|DATABASE|HEALTH_DATA)_|^(NOTIFICATIONS|HEALTH_DATA|TASK_QUEUE|LOG_LEVEL|MAX_CACHED_WORKFLOWS)$/;
-
-function withoutDeployment(environment: NodeJS.ProcessEnv): Record<string, string> {
-  const entries = Object.entries(environment).flatMap(([name, value]) =>
-    value === undefined || deployment.test(name) ? [] : [[name, value] as const],
-  );
-  return Object.fromEntries(entries);
 }
 
 export interface CommandLine {
