@@ -10,6 +10,7 @@ import {
   physician as inventedPhysician,
   shippingDetails as inventedShipping,
 } from '../../rig/cast.js';
+import { insurance, patientInFull, physician as fullPhysician, proxy } from '../../../tools/service-check/persons.js';
 
 export { inventedPatient, inventedPhysician, inventedShipping };
 
@@ -74,27 +75,9 @@ export const importRequest: ImportOrderRequest = {
 
 export const proxyAddress = { ...place, zip: 'A1 2BC', country: 'Nowhere', access_notes: 'Gate code invented' };
 
-const proxyName = { first_name: 'Testperson', last_name: 'Invented' };
-const proxy = { ...proxyName, address: proxyAddress, phone_number: '+15550100' };
+export const medicalProxy = { ...proxy, address: proxyAddress, household_income: 0 };
 
-export const medicalProxy = { ...proxy, email: 'testperson@example.com', household_income: 0, household_size: 2 };
-
-const fullPatient = {
-  ...{ ...inventedPatient, medical_proxy: medicalProxy, household_income: 12_000, household_size: 3 },
-  ...{ race: 'other', ethnicity: 'non_hispanic', sexual_orientation: 'dont_know', gender_identity: 'female' },
-};
-
-const insurance = {
-  payor_code: 'INVENTED',
-  insurance_id: 'invented-1',
-  responsible_relationship: 'Spouse',
-  responsible_details: { ...proxy, phone_type: 'Home' },
-  diagnosis_codes: ['Z00.0'],
-  subjective: 'invented',
-  assessment_plan: 'invented',
-};
-
-const fullPhysician = { ...inventedPhysician, email: 'doctor@example.com', licensed_states: ['AZ', 'IL'] };
+const fullPatient = { ...patientInFull, medical_proxy: medicalProxy };
 
 const { lab_test_id: _labTestId, ...orderWithoutTest } = orderRequest;
 
