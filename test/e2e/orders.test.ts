@@ -102,6 +102,27 @@ test('a reference that was used returns the same order again, and never another 
   expect(await lab.creations()).toBe(1);
 });
 
+test('what two people decide through one process names each of them, in the state and in the Web UI', async () => {
+  const { orderId } = await lab.place();
+  const [nurse, doctor] = [lab.labs.as('nurse-7'), lab.labs.as('doctor-3')];
+  await (await nurse.orders.getHandle({ orderId })).setPolicy({ shippingDeadline: '8d' });
+  const state = await (await doctor.orders.getHandle({ orderId })).cancel();
+  const decided = 'timeline' in state ? state.timeline.filter(({ eventId }) => eventId === undefined) : [];
+  expect(decided).toMatchObject([
+    { status: 'policy_changed', detail: 'shippingDeadline', by: 'nurse-7' },
+    { status: 'order_cancelled', by: 'doctor-3' },
+  ]);
+  const workflow = lab.rig.client.workflow.getHandle(kitOrderId(orderId));
+  const { currentDetails } = await workflow.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  expect(currentDetails).toContain('**policy changed: shippingDeadline**, by `nurse-7`');
+  expect(currentDetails).toContain('**order cancelled**, by `doctor-3`');
+  const { events } = await workflow.fetchHistory();
+  const accepted = (events ?? []).flatMap(
+    ({ workflowExecutionUpdateAcceptedEventAttributes: update }) => update?.acceptedRequest?.meta?.identity ?? [],
+  );
+  expect(accepted).toEqual(['nurse-7', 'doctor-3']);
+});
+
 /** Deadlines so short that silence is noticed at once. */
 const impatient: OrderPolicy = {
   shippingDeadline: '1s',
