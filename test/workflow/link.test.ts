@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { LinkPolicy } from '../../protocol/link/policy.js';
 import { LinkEnded, LinkNotFound } from '../../client/link/errors.js';
 import { ServiceDown } from '../../client/errors.js';
 import { UserLink, tokenPath } from './user-link.js';
@@ -13,8 +12,8 @@ const provider = 'invented_watch';
 const fails = { kind: 'answer', status: 503, body: { detail: 'down for maintenance' } } as const;
 
 /** The user has logged in, and a code is awaited. */
-async function asked(policy: LinkPolicy = {}): Promise<UserLink> {
-  const link = await UserLink.start(stage, { policy });
+async function asked(): Promise<UserLink> {
+  const link = await UserLink.start(stage);
   await link.logIn('mfa-sms');
   return link;
 }
