@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ReplacementLimitReached } from '../../client/order/errors.js';
-import { UserLink } from './user-link.js';
+import { completeMfaPath, UserLink } from './user-link.js';
 import { eventually } from '../rig/eventually.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { setStage } from './story.js';
@@ -69,6 +69,45 @@ test('a story whose history is cut into many runs is the same story', async () =
   expect(kit.notifiedOnce.filter((what) => !isAttention(what))).toHaveLength(expected.length + 1);
   expect(await stage.sandbox.orders()).toMatchObject([{}, { order: { id: orderId } }]);
   await eventually(async () => expect(await runsOf(kitOrderId(kit.rootOrderId))).toBeGreaterThan(4));
+});
+
+test('a link whose history is cut into many runs is the same link', async () => {
+  const link = await UserLink.start(stage, { policy: { codeReminder: '2 seconds' } });
+  const { linkToken } = await link.handle.url();
+  await link.logIn('mfa-again');
+  await eventually(() => expect(link.notified).toContain('code_reminder'));
+  stage.receiver.isDown = true;
+  expect(await link.handle.submitMfaCode({ code: '111111' })).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 2 });
+  await stage.sandbox.sendConnectionWebhook(link.handle.userId, { provider: 'invented_watch' });
+  expect(await link.handle.submitMfaCode({ code: '111112' })).toMatchObject({ outcome: 'wrong_code', attemptsLeft: 1 });
+  expect((await link.handle.url()).linkToken).toBe(linkToken);
+  expect(await link.logIn('nobody')).toMatchObject({ passwordAttemptsLeft: 4, codeAttemptsLeft: 1 });
+  await link.logIn('mfa-again');
+  // The first is held until the second has come.
+  await stage.sandbox.addFault({ path: completeMfaPath(), times: 1, action: { kind: 'delay', delayMs: 8_000 } });
+  const sameCode = ['123456', '123456 '].map((code) => link.handle.submitMfaCode({ code }));
+  expect(await Promise.all(sameCode)).toMatchObject([{ outcome: 'asked_again' }, { outcome: 'asked_again' }]);
+  expect(await link.handle.submitMfaCode({ code: '654321' })).toMatchObject({ outcome: 'connected' });
+  stage.receiver.isDown = false;
+  const { outcome, timeline } = await link.handle.result();
+  expect(outcome).toBe('connected');
+  expect(
+    timeline.map(({ what }) => what).filter((what) => !what.includes('webhook') && !what.includes('service')),
+  ).toEqual([
+    ...[
+      'link made',
+      'code asked by sms',
+      'reminded of the code',
+      'error incorrect_mfa_code',
+      'error incorrect_mfa_code',
+    ],
+    ...['error provider_credential_error', 'code asked by sms', 'code asked by email', 'success reported', 'connected'],
+  ]);
+  await eventually(() =>
+    expect(withoutRepeats(link.notifications).map(({ type }) => type)).toEqual(['link.code_reminder', 'link.ended']),
+  );
+  expect(await link.codesSent()).toBe(4);
+  await eventually(async () => expect(await runsOf(link.workflowId)).toBeGreaterThan(3));
 });
 
 // The server that skips time lets no workflow continue as new that was cancelled.

@@ -23,9 +23,12 @@ export const uploadPath = '/lab_report/v1/parser/job';
 type Move = Exclude<Parameters<SandboxControl['moveJob']>[1], string>;
 
 /** Writes a small report below the stage's root; the sandbox leaves its job to the story. Answers with its path. */
-async function writeReport(stage: Stage): Promise<string> {
+export async function writeReport(
+  stage: Stage,
+  bytes: Uint8Array = samplePdf(['labops-sandbox: stuck']),
+): Promise<string> {
   const path = `${randomUUID()}.pdf`;
-  await writeFile(join(stage.reportRoot, path), samplePdf(['labops-sandbox: stuck']));
+  await writeFile(join(stage.reportRoot, path), bytes);
   return path;
 }
 

@@ -31,7 +31,6 @@ function receiveAll(link: Link, ...reports: LinkReport[]): void {
 
 test('a link that starts goes on with what was carried over, and takes null for nothing', () => {
   const carried = asked();
-  receiveAll(carried, error('incorrect_mfa_code'), error('provider_credential_error'));
   const input = { userId: 'user-1', provider: 'invented_watch' };
   expect(openLink({ ...input, carried }, start + day)).toEqual(carried);
   const sent = { ...input, carried: null, redirectUrl: null, policy: resolvePolicy('link') };
