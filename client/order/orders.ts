@@ -245,18 +245,31 @@ export class OrderOperations {
   }
 }
 
-/** What only a list may ask for. That a selection does not mean every order by mistake is checked as for a list. */
+const selectable = ['phase', 'attention', 'userId'] as const satisfies (keyof OrderFilter)[];
+
+/**
+ * All orders must be requested explicitly: a condition that is misspelt, or whose value is missing, must not mean all
+ * of them.
+ */
 function filterOf(selection: OrderSelection): OrderFilter {
-  const { phase, ended }: OrderFilter = { ...selection };
-  const faults = ended === undefined ? [] : [{ field: 'ended', message: 'is not known here' }];
-  if (phase === 'placing') {
+  const { all, ...filter }: { all?: unknown } & Omit<OrderFilter, 'all'> = { ...selection };
+  const names = Object.keys(filter);
+  const isAll = all === true && names.length === 0;
+  const faults = names.flatMap((name) => {
+    if (!selectable.some((known) => known === name)) return [{ field: name, message: 'is not known here' }];
+    return filter[name as keyof typeof filter] == null ? [{ field: name, message: 'has no value' }] : [];
+  });
+  if (filter.phase === 'placing') {
     faults.push({
       field: 'phase',
       message: 'must not be placing: a policy can change once the service has taken the order',
     });
   }
+  if (!isAll && (all !== undefined || names.length === 0)) {
+    faults.push({ field: 'selection', message: `must have ${selectable.join(', ')}, or { all: true }` });
+  }
   refuseFaulty('The selection', faults, OrderInvalid);
-  return selection;
+  return isAll ? { all } : filter;
 }
 
 /** Of many orders that are changed one after the other, the next one would fail in the same way. */

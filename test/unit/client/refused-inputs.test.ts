@@ -198,11 +198,9 @@ describe('a change of the policy of many orders', () => {
   }
 
   test.each<[unknown, string]>([
-    ...[undefined, null, {}, { all: false }, { all: true, userId: 'user-1' }].map((selection): [unknown, string] => [
-      selection,
-      'filter',
-    ]),
-    [{ all: undefined }, 'all'],
+    ...[undefined, null, {}, { all: false }, { all: undefined }, { all: true, userId: 'user-1' }].map(
+      (selection): [unknown, string] => [selection, 'selection'],
+    ),
     [{ userId: undefined }, 'userId'],
     [{ phase: null }, 'phase'],
     [{ phase: 'preparing', userId: undefined }, 'userId'],
