@@ -176,7 +176,7 @@ export async function searching<Found>(
       if (activityInfo().attempt < searchAttempts) throw error;
       if (searches === lastSearches) {
         const { name, message } = error instanceof Error ? error : new Error(String(error));
-        log.warn('the search of Temporal does not answer: the run continues without it', { name, message });
+        log.warn('the search of Temporal fails: the run continues without it', { name, message });
         return instead;
       }
       await sleep(searchPauseMs);

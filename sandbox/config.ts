@@ -68,7 +68,7 @@ export function readSandboxConfig(environment: NodeJS.ProcessEnv = process.env):
   };
 }
 
-/** The shell may have the settings of a real deployment: nothing that is played here may reach it. */
+/** The shell may have the settings of a real deployment: what is played here must not reach it. */
 const deployment =
   /^(TEMPORAL|SERVICE|NOTIFY|REPORT|WEBHOOK|SANDBOX|INGRESS|LABOPS|CODEC|DATABASE|HEALTH_DATA|METRICS)_|^(NOTIFICATIONS|HEALTH_DATA|TASK_QUEUE|LOG_LEVEL|MAX_CACHED_WORKFLOWS)$/;
 

@@ -17,7 +17,7 @@ interface RemoteLimits {
 
 /**
  * Opens a file at a URL. Redirects are followed here, each checked like the first address; a connection goes only to
- * an address that hosts.ts allows, and is closed with the file.
+ * the address that was checked (hosts.ts), and is closed with the file.
  */
 export async function openRemoteFile(
   reference: string,

@@ -30,7 +30,7 @@ import type { Message, UnparsedMessage } from './verify.js';
 
 /*
  * The third step of a message: the workflow or the sink that its event is for, found by the event alone, and what that gets of it. What is
- * personal stays behind. A workflow that does not run is started by the signal, as protocol/signal-or-start.ts decides.
+ * personal stays behind. If an event may begin a workflow, protocol/signal-or-start.ts decides whether its signal starts it.
  */
 
 /** Routes a message. Never rejects: a failure is an answer too. */

@@ -60,7 +60,7 @@ export function connect(
 
 /** Reports a connection, even if there is none or it is old: a delivery may be stale. */
 export function announceConnection(lab: Lab, user: User, provider: string, eventType: ConnectionEventType): void {
-  const data = { user_id: user.id, [lab.settings.connectionSlugIn]: sourceOf(provider) };
+  const data = { user_id: user.id, source: sourceOf(provider) };
   lab.webhooks.announceAbout(user, eventType, data);
 }
 

@@ -99,7 +99,7 @@ export class Orders extends Part {
     return order;
   }
 
-  /** The order that the service itself makes when a sample has to be taken again, or a result is of another order. */
+  /** The order that the service itself makes when a sample has to be taken again, or a result's order is closed or another user's. */
   follow(
     parent: Order,
     origin: Origin,

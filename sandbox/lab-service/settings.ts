@@ -24,8 +24,6 @@ export const settingsSchema = z.strictObject({
   anySampleId: z.boolean().default(true),
   /** True: a link that succeeds sends its webhook. */
   connectionWebhooks: z.boolean().default(true),
-  /** The field of a connection's webhook that carries the source: `source` in the specification, `provider` in deployments. */
-  connectionSlugIn: z.enum(['source', 'provider']).default('source'),
   /** Bytes of a report's file, or of all files of one upload. The specification's 10 MB. */
   reportMaxBytes: z.int().positive().default(10_485_760),
   /**

@@ -54,7 +54,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   }
 }
 
-/** For activities on that server: a client to which no workflow matches a search, which the server would refuse. */
+/** A client for activities on that server, which would refuse a search: here every search finds nothing. */
 export function withoutSearch(client: Client): Client {
   const list = { async *value() {} };
   const workflow = Object.create(client.workflow, { list }) as Client['workflow'];

@@ -2,7 +2,7 @@ import { AnswerLost, FeatureNotEnabled, ServiceRefused, Unauthorized } from '../
 import type { z } from 'zod';
 import type { Upload } from './upload-body.js';
 
-/* One call to the service, as everybody here describes it; refusals.ts reads what it was refused with, a 429's Retry-After too. */
+/* A call of the service as this folder describes it. A refusal, and the Retry-After of a 429, is read by refusals.ts. */
 
 /** Options of a single call. */
 export interface CallOptions {

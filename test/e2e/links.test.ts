@@ -104,7 +104,7 @@ async function absentUser(): Promise<LinkedUser> {
 /** The calls that make a token or use a code; encryption hides what they carry. */
 const carriers = ['createLinkToken', 'completeMfa'];
 
-/** What the Web UI shows beside the payloads, what a failure says, and what any other call is given. */
+/** The texts that the Web UI shows beside the payloads, those of failures, and the arguments of all other calls. */
 async function shownBy(user: LinkedUser): Promise<string> {
   const workflow = workflowOf(lab, user);
   const { workflowId, typedSearchAttributes, memo, raw } = await workflow.describe();
@@ -121,6 +121,7 @@ async function shownBy(user: LinkedUser): Promise<string> {
     if (key === 'userMetadata' || key === 'failure') parts.push(decoded(value));
     return value;
   });
+  expect(JSON.stringify(decoded(events)), 'no password enters Temporal').not.toMatch(/invented-password-of-/);
   for (const { activityTaskScheduledEventAttributes: call } of events ?? [])
     if (!carriers.includes(call?.activityType?.name ?? '')) parts.push(decoded(call?.input ?? null));
   const configured = decoded(raw.executionConfig?.userMetadata ?? null);
@@ -130,7 +131,10 @@ async function shownBy(user: LinkedUser): Promise<string> {
 test('token, URL, code, hint, user name and password are in no log, ID, search attribute, summary, failure or notification, and in no call but those that need them', async () => {
   const users = await Promise.all([refusedUser(), absentUser()]);
   users.push(await stumblingUser());
-  await lab.ingress.waitFor(/provider\.connection\.created/);
+  const connected = linkProviderId(users.at(-1)?.userId ?? '', provider);
+  const lines = () => lab.ingress.output().split('\n');
+  const isConnection = (line: string) => line.includes('provider.connection.created') && line.includes(connected);
+  await expect.poll(() => lines().some(isConnection), patience).toBe(true);
   const logs = {
     worker: lab.worker.output(),
     ingress: lab.ingress.output(),
@@ -141,7 +145,8 @@ test('token, URL, code, hint, user name and password are in no log, ID, search a
   expect(logs.sandbox).toContain(completeMfaPath);
   for (const user of users) {
     const shown = await shownBy(user);
-    for (const page of ['### ', 'Link with invented_watch', 'link to invented_watch', 'code reminder']) {
+    // The last one is only in what a call was given.
+    for (const page of ['### ', 'Link with invented_watch', 'link to invented_watch', 'code reminder', 'link.ended']) {
       expect(shown).toContain(page);
     }
     const notified = JSON.stringify(lab.receiver.aboutLinksOf(user.userId));

@@ -151,7 +151,9 @@ export interface Receiver {
 export async function startReceiver(answer: (n: number) => number | null = () => 204): Promise<Receiver> {
   const received: Received[] = [];
   const { url, close } = await serveHttp(async (request, response) => {
-    const raw = await text(request);
+    // A sender that breaks off has sent nothing.
+    const raw = await text(request).catch(() => undefined);
+    if (raw === undefined) return;
     const status = answer(received.length);
     received.push({
       headers: request.headers,

@@ -134,7 +134,7 @@ describeStores('deleting a user', (rig) => {
     ['digits', /[0-9]/g],
     ['letters', /[a-f]/g],
     ['every character', /[0-9a-f-]/g],
-  ])('finds rejected events by ids of which %s is spelled by number', async (_which, characters) => {
+  ])('finds rejected events by ids with %s written as a number', async (_which, characters) => {
     const { store, userId } = rig();
     const orderId = randomUUID();
     const spelled = (id: string) => escaped(id, characters);

@@ -73,7 +73,7 @@ test('a start joins the run that is under way, and starts a new one after its en
   await visit.expectState({ phase: 'confirmed' });
 });
 
-/** At a patient service centre: the same stories as at home, and where they differ. */
+/** At a patient service centre. Visits at home are in test/e2e/appointments.test.ts. */
 describe('a walk-in', () => {
   const centrePath = '/v3/order/*/psc/appointment';
   const centreBookPath = `${centrePath}/book`;

@@ -4,7 +4,7 @@ import { followed } from '../rig/followed.js';
 import type { Kit } from './kit.js';
 import { setStage } from './story.js';
 
-/* Whole orders, from their placing to their end. What is decided on the way is shown by the lives in test/unit/order. */
+/* What of an order only a server shows; whole orders are played by test/e2e. What is decided on the way is shown by the lives in test/unit/order. */
 
 const stage = setStage();
 const toTheLab = ['transit_customer', 'with_customer', 'transit_lab', 'delivered_to_lab'] as const;

@@ -7,6 +7,11 @@ import type { CodeAnswer, LinkState } from '../../protocol/link/messages.js';
 import type { Notification } from '../rig/notification-receiver.js';
 import type { Stage } from './story.js';
 
+/** Where a code goes. `*` stands for any provider in a fault. */
+export function completeMfaPath(provider = '*'): string {
+  return `/v2/link/provider/password/${provider}/complete_mfa`;
+}
+
 export const tokenPath = '/v2/link/token';
 
 /** A link in a story: the product on one side, the user's browser on the other. */
@@ -80,7 +85,7 @@ export class UserLink {
 
   /** How often a code reached the service. */
   async codesSent(): Promise<number> {
-    return this.stage.countRequests('POST', `/v2/link/provider/password/${this.handle.provider}/complete_mfa`);
+    return this.stage.countRequests('POST', completeMfaPath(this.handle.provider));
   }
 
   /** The run that is under way, or was the last. */

@@ -19,7 +19,7 @@ import type { TemporalConfig } from './temporal.js';
 
 /**
  * Every setting of the processes, one at a time: its schema, its default with the reason, and the texts for operators.
- * config.ts reads them from the environment. `npm run docs` writes docs/settings.md from it. A fault is a text that follows the setting's name, and never repeats
+ * `npm run docs` writes docs/settings.md from this file; config.ts reads the environment by it. A fault is a text that follows the setting's name, and never repeats
  * a value: it may be a secret in the wrong place.
  */
 
@@ -43,7 +43,10 @@ const descriptionFile = z.string().transform((file, context): ServiceDescription
   return z.NEVER;
 });
 
-/** The queues that a process can poll: the deployment's own queue, with the workflows, and those of protocol/task-queues.ts. */
+/**
+ * The queues that a process can poll: the deployment's own queue, with the workflows, and those of protocol/task-queues.ts. They are not
+ * with their workers, because not every process that reads settings needs Temporal's native core.
+ */
 export const queues = ['main', ...sideQueues] as const;
 
 /**

@@ -140,6 +140,7 @@ describe('the refusals', () => {
     ['another secret', sent(phaseChanged, phaseChanged.id, otherSecret), 401, 'signature_mismatch'],
     ['a large body', sent({ ...phaseChanged, more: 'x'.repeat(300_000) }), 413, 'body_too_large'],
     ['text', signWebhook({ body: 'text', secret }), 400, 'not_json'],
+    ['a list', signWebhook({ body: '[]', secret }), 400, 'not_an_object'],
     ['another id than that of the headers', sent(phaseChanged, 'order-1/4056'), 400, 'not_an_event'],
     ['no type', sent({ ...phaseChanged, type: undefined }), 400, 'not_an_event'],
     ['a time that is not text', sent({ ...phaseChanged, time: 5 }), 400, 'not_an_event'],

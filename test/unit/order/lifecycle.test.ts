@@ -37,7 +37,7 @@ test('every known status of a test kit has a known phase, even if it is the only
   for (const status of Object.keys(topOf)) expect.soft(phaseAfter(status), status).not.toBe('unknown');
 });
 
-// proves 154-160, 165
+// proves 152, 154-165
 test.each([
   { status: 'received.testkit.ordered', phase: 'preparing' },
   { status: 'received.testkit.awaiting_registration', phase: 'awaiting_registration' },

@@ -59,7 +59,7 @@ test('results may be an object instead of a list', async () => {
 });
 
 // fields.test.ts reads each number from a text.
-test('a result that is not a number has no number: -1 stands for that, and is one where it was measured', () => {
+test('a result that is not a number has no number: -1 stands for that, and is one if it was measured', () => {
   const sent = [
     { result: 'see note', value: -1, type: 'comment' },
     { result: -1, value: ' -1 ', type: 'numeric' },
