@@ -5,6 +5,8 @@ import { longestTimer, millisecondsIn, millisecondsOf, type CallOptions, type De
 import { NoWorker, TimedOut, WorkerFailing } from './errors.js';
 import { code, hasCode, isPassing } from './temporal-errors.js';
 
+/* A workflow is watched by asking it. A call that waits, such as `result()`, ends at its deadline in one-call.ts. */
+
 /** How often a watched workflow is asked. Each question is a query: a billable action that wakes the workflow. */
 export interface WatchOptions {
   /** The first pause, and the one after every change, at least 100 milliseconds. Default 1 second. */

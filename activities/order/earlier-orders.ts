@@ -20,6 +20,11 @@ import type { ActivityDependencies } from '../dependencies.js';
 import { type Attempt, attemptDueAt, isFirstOfActivity } from '../attempt.js';
 import { claimOn, listed, type Run } from '../workflow-runs.js';
 
+/*
+ * What is known of a reference: the runs of its placing, the workflow that follows its order, and orders with its passthrough at the
+ * service. How long each lasts: docs/operations.md, Retention.
+ */
+
 /** The order that a creation is about to place, or that an earlier attempt may have placed. */
 export interface OrderCriteria {
   kind: Exclude<KitRequest['kind'], 'import'>;

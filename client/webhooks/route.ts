@@ -30,7 +30,8 @@ import type { Message, UnparsedMessage } from './verify.js';
 
 /*
  * The third step of a message: the workflow or the sink that its event is for, found by the event alone, and what that gets of it. What is
- * personal stays behind. If an event may begin a workflow, protocol/signal-or-start.ts decides whether its signal starts it.
+ * personal stays behind. If an event may begin a workflow, protocol/signal-or-start.ts decides whether its signal starts it; an order
+ * that nobody placed here is identified by its workflow (workflows/order/identify.ts).
  */
 
 /** Routes a message. Never rejects: a failure is an answer too. */
