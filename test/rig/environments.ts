@@ -52,11 +52,16 @@ export function devServer(options: RigOptions = {}): Rig {
   return rig(options, async () => {
     const server = (standing !== undefined && standingServers.get(standing)) || (await startServer(options));
     if (standing !== undefined) standingServers.set(standing, server);
-    const env = await TestWorkflowEnvironment.createFromExistingServer({
+    const connecting = TestWorkflowEnvironment.createFromExistingServer({
       address: server.address,
       namespace,
       ...(options.client && { client: options.client }),
     });
+    // A server that has ended says more than a connection that did not come.
+    const ended = server.ended.then((reason): never => {
+      throw reason;
+    });
+    const env = await Promise.race([connecting, ended]);
     const end = async (): Promise<void> => {
       await env.teardown();
       if (standing === undefined) await server.stop();
