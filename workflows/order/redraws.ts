@@ -13,9 +13,10 @@ import type { OrderRecord, Orders } from './snapshots.js';
 /*
  * A redraw: the service itself follows a failed order up with another one, of the same transaction or with the failed order as its
  * parent. The wait for it is the deadline `redraw` (`deadlines.ts`), which `endRedrawWaits` ends; then `remedyFor` has a person asked,
- * a kit ordered or the order fail (both `decisions.ts`). If a redraw is there when a replacement is to be placed, nothing is ordered
- * (`replacing.ts`). If it comes after the replacement, both are followed and nothing is cancelled: the one that was created later is the
- * current order, the other a late arrival, and a person is asked.
+ * a kit ordered or the order fail (both `decisions.ts`). If the failed order's transaction has a redraw when a replacement is to be
+ * placed, nothing is ordered; if that redraw is known to have failed, too, or was given up, the command is refused (`replacing.ts`). If
+ * it comes after the replacement, both are followed and nothing is cancelled: the one that was created later is the current order, the
+ * other a late arrival, and a person is asked.
  */
 
 /** @param later was created after the order */
@@ -23,9 +24,13 @@ export function isRedrawOf(later: Pick<OrderRecord, 'latest'>, order: OrderRecor
   return later.latest.parentId === order.orderId || isOfTransactionOf(later, order);
 }
 
-export function isRedrawn(orders: Orders, order: OrderRecord): boolean {
+export function redrawOf(orders: Orders, order: OrderRecord): OrderRecord | undefined {
   const later = orders.slice(orders.findIndex(({ orderId }) => orderId === order.orderId) + 1);
-  return later.some((other) => isRedrawOf(other, order));
+  return later.find((other) => isRedrawOf(other, order));
+}
+
+export function isRedrawn(orders: Orders, order: OrderRecord): boolean {
+  return redrawOf(orders, order) !== undefined;
 }
 
 /**
@@ -41,8 +46,8 @@ export function unfinishedOrders(chain: Chain): { orderId: string; key: string }
 }
 
 /**
- * Orders in play beside the current one: a kit that was replaced and moves again, or one of a replacement and a redraw that came
- * after it. An order that a redraw of its own transaction follows is only not finished yet.
+ * Orders in play beside the current one: a kit that was replaced and moves again, or the older one of a replacement and a redraw. An
+ * order that was redrawn counts as one whose end is not reported yet.
  */
 export function lateArrivals(chain: Chain): ChainOrder[] {
   const current = currentOrder(chain).orderId;

@@ -10,6 +10,8 @@ import { iso, minute } from '../entity/spans.js';
 import { clear } from './announcements.js';
 import {
   findOrder,
+  isGivenUp,
+  isInPlay,
   isReplaced,
   lastEventId,
   needsSuccessor,
@@ -22,7 +24,7 @@ import {
   type ChainOrder,
 } from './chain.js';
 import { receiveSnapshot } from './intake.js';
-import { isRedrawOf } from './redraws.js';
+import { isRedrawOf, redrawOf } from './redraws.js';
 import type { KitOrderRun } from './run.js';
 import { omitNullish } from '../../protocol/json.js';
 
@@ -45,8 +47,8 @@ export const allReplacements = Symbol('replacements');
 
 /**
  * Orders a new kit for one that is lost, failed, on its way or with the customer, once; call it in the lane of that order. The reservation
- * is made before anything is sent, so trying again continues the same replacement. It is withdrawn if nothing was ordered and nothing
- * will be: the search has found the service's own redraw, or the order has moved on. The service may redraw a kit later all the same:
+ * is made before anything is sent, so trying again continues the same replacement. It is withdrawn if the search has found the service's
+ * own redraw, or the service shows that the order has moved on: nothing was ordered then. The service may redraw a kit later all the same:
  * then both are followed, and a person is asked (`lateArrivals`).
  *
  * @throws ApplicationFailure `OrderEnded`, `NotReplaceable`, `ReplacementLimitReached`, `OrderMovedOn`, or what the service refused
@@ -60,7 +62,9 @@ export async function replaceKit(run: KitOrderRun, orderId: string): Promise<voi
     if (isReplaced(chain, orderId)) return undefined;
     requireOpen(chain);
     requireReplaceable(order);
-    const reservation = replacementOf(chain, orderId) ?? reserveReplacement(run, order);
+    const reserved = replacementOf(chain, orderId);
+    if (!reserved) requireNotRedrawn(chain, order);
+    const reservation = reserved ?? reserveReplacement(run, order);
     reservation.atEventId = lastEventId(order);
     const snapshot = await place(run, reservation, order);
     if (snapshot) receiveSnapshot(run, snapshot);
@@ -81,8 +85,8 @@ export async function replaceKit(run: KitOrderRun, orderId: string): Promise<voi
 
 /**
  * A run that was reset, or that follows a terminated one, has lost its reservations. Our own passthrough still numbers the replacements:
- * the next one that belongs to no reservation was ordered for this order. If passthrough is not echoed, it is the next order that is not
- * known as a redraw, since nothing but our own replacement leads another one to the chain.
+ * the next higher one that belongs to no reservation was ordered for this order. Without passthrough it is the next order that is not a
+ * redraw: only a replacement of ours joins a chain otherwise.
  */
 function recogniseOwnReplacement(chain: Chain, order: ChainOrder): void {
   if (replacementOf(chain, order.orderId) !== undefined) return;
@@ -193,6 +197,15 @@ function requireReplaceable(order: ChainOrder): void {
       { reason: phase },
     );
   }
+}
+
+/** The search would find the redraw, order nothing, and leave the caller with a kit that has failed or was given up. */
+function requireNotRedrawn(chain: Chain, order: ChainOrder): void {
+  const redraw = findOrder(chain, redrawOf(chain.orders, order)?.orderId);
+  if (!redraw || (isInPlay(chain, redraw) && !isGivenUp(chain, redraw))) return;
+  const { orderId, standing } = order;
+  const message = `The service has redrawn order ${orderId} itself, as ${redraw.orderId}: that is the one to replace`;
+  throw refuse('NotReplaceable', message, { reason: standing.phase });
 }
 
 function reserveReplacement({ chain, followsBrokenRunSince: triedAt }: KitOrderRun, order: ChainOrder): Replacement {
