@@ -84,7 +84,7 @@ export const orderAttention: Texts<AttentionReason> = {
   },
   late_arrival: {
     raised: 'two kits are under way: one that was replaced moves again, or the service redraws it after all',
-    answer: 'cancel one of the two, or use the one that comes first and `abandon` the other',
+    answer: 'cancel one of the two, or go on with this one: `abandon` the current order',
     cleared: 'the end of one of the two',
   },
   replacement_failed: {

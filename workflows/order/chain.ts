@@ -251,7 +251,7 @@ export function decisionBasisOf(order: ChainOrder): DecidedOn {
   return omitNullish({ eventId: lastEventId(order), status: order.latest.status });
 }
 
-/** Set once nothing is left to wait for. */
+/** Set once the current order has an outcome. An open critical result keeps the workflow open all the same. */
 export function outcomeOf(chain: Chain): OrderOutcome | undefined {
   if (chain.ending !== undefined) return chain.ending;
   const { phase } = currentOrder(chain).standing;
@@ -264,7 +264,7 @@ export function requireOpen(chain: Chain): void {
   if (outcome !== undefined) throw refuse('OrderEnded', `The order has ended: ${outcome}`, { reason: outcome });
 }
 
-/** It failed: a redraw or a replacement follows, or the chain fails. */
+/** It brings no results, or not all: a redraw or a replacement follows, or the chain fails. */
 export function needsSuccessor({ standing }: ChainOrder): boolean {
   return standing.final && standing.phase !== 'completed' && standing.phase !== 'cancelled';
 }
@@ -289,8 +289,8 @@ export function isTaken({ standing, latest }: ChainOrder): boolean {
 }
 
 /**
- * The root of the chain that an adopted order is known to belong to, if that is another's: its first order was read and is the same
- * user's, or the service names nothing but a parent.
+ * The root of the chain that an order without a hand-over is known to belong to, if that is another's: its first order was read and is the
+ * same user's, or the service names nothing but a parent.
  */
 export function rootElsewhere({ handedOver, rootOrderId, orders }: Chain): string | undefined {
   if (handedOver) return undefined;

@@ -18,13 +18,14 @@ import { nextReminder } from './critical-results.js';
 import type { AttentionReason } from '../../protocol/order/state.js';
 
 /**
- * The times by which something should have been reported. All of them derive from the events' own times and the policy; there is no
- * clock here. How long each is: `protocol/order/policy.ts`; what is done when it passes: `decisions.ts`.
+ * The times by which something should have been reported. They derive from the times of the events and of the order, the dates that the
+ * service names, the policy, and when the question was asked or more time was given; there is no clock here. How long each is:
+ * `protocol/order/policy.ts`; what is done when it passes: `decisions.ts`.
  */
 export interface Deadline {
   /**
-   * `<base key>`, then `.<n>` for the n-th time that counts because more time was given, from 2; then `.<date>`, `.limit` or `.begun` if
-   * the service names a date, and `.<n>` of a reminder: `<order id>/9.results_overdue.2.2026-01-05`.
+   * `<base key>[.<n>][.<date>|.limit|.begun][.<reminder>]`; `n` is 2 after more time was given once:
+   * `<order id>/9.results_overdue.2.2026-01-05`.
    */
   key: string;
   /** `<order id>/<name>`, or `<order id>/<event id>.<name>` for what can happen to an order more than once, `<order id>/late.<name>`: extensions are kept by it. */
@@ -42,7 +43,7 @@ type DeadlineName =
   | Reminder['name']
   /** Until when the service may still create a redraw order itself. */
   | 'redraw'
-  /** Until when a person may decide what happens. Before anybody was asked its key is that of the question (`questionToAsk`). */
+  /** Until when a person may decide; once asked, they have the whole time from then. Its key is that of the question, too. */
   | 'decision';
 
 /** Messages to the product that come before it is too late, and are no limit. */
@@ -59,7 +60,7 @@ export function isKeyOfReminder(key: string): boolean {
   return /_reminder\.\d+$/.test(key);
 }
 
-/** A deadline whose passing raises attention, unless the order moved without a report. */
+/** A deadline whose passing raises attention, unless the order moved without a report; for `problem_persists` the policy decides. */
 type OverdueName = Extract<AttentionReason, `${string}_overdue` | 'problem_persists'>;
 
 export function isOverdueName(name: DeadlineName): name is OverdueName {

@@ -58,7 +58,7 @@ function needsDecision(chain: Chain): boolean {
   );
 }
 
-/** No decision waits for a read any more if the order has its outcome, has moved on, or was never stuck. */
+/** If nothing is to be decided any more, no decision waits for a read. */
 export function endObsoleteWait(run: KitOrderRun): void {
   const { chain } = run;
   if (unreadOrder(chain) !== undefined || needsDecision(chain)) return;
@@ -130,7 +130,7 @@ async function handlePassed(run: KitOrderRun, { key, name, orderId }: Deadline):
   chain.handledDeadlines.push(key);
 }
 
-/** An order that had missed a deadline, was replaced, and is the current one again: the question stands once more. */
+/** A missed deadline may stand again, for example of an order that is the current one once more: then its question does, too. */
 function askAgain({ chain }: KitOrderRun): void {
   for (const { key, name, orderId } of toAskAgain(chain)) {
     if (!isOverdueName(name)) continue;
@@ -199,7 +199,7 @@ function stands(chain: Chain, { key, at }: Deadline): boolean {
   return deadlinesOf(chain).some((deadline) => deadline.key === key && deadline.at <= at);
 }
 
-/** Does what the policy says about a kit that failed: it may replace a lost one. */
+/** Does what the policy says about a kit that failed: it may replace a kit that was lost, or whose sample cannot be used. */
 async function applyRemedy(run: KitOrderRun): Promise<void> {
   const question = questionToAsk(run.chain);
   if (question) await carryOutRemedy(run, question.key);

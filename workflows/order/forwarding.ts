@@ -28,7 +28,7 @@ import { resultOf } from './view.js';
 
 /**
  * A run whose order turned out to belong to another root: it announces nothing, passes on what it receives, and ends with
- * its order. A later webhook starts another.
+ * its order, or if that is silent for too long. A later webhook starts another.
  */
 export async function forward(run: KitOrderRun, rootOrderId: string): Promise<KitOrderResult> {
   const { chain } = run;

@@ -140,8 +140,8 @@ function recordForeign(run: KitOrderRun, snapshot: OrderSnapshot): void {
 }
 
 /**
- * Reopens an ended chain that moved on before its run is over, and one whose order was gone and is reported. An abandoned one reopens
- * only when the service ends it.
+ * Reopens a chain before its run is over: one that ended, unless abandoned, if a new event shows it under way without a problem, and one
+ * whose order was gone if any new event comes. If the service has ended the order, that counts, for an abandoned one, too.
  */
 function reopen(chain: Chain): void {
   const { ending, ...rest } = chain;

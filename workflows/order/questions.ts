@@ -14,9 +14,9 @@ type Answer =
   | 'move'
   /** `resolveProblem`, `wait`: somebody has taken note. */
   | 'wait'
-  /** A read of the order; until then no decision about a problem stands. */
+  /** A read of the order. */
   | 'read'
-  /** Something else, and never `resolveProblem`. */
+  /** Something else; an earlier decision about a problem stands meanwhile. */
   | 'other'
   /** The placing asks it, not the order. */
   | 'placing';
@@ -51,7 +51,7 @@ export function needsOnlyWait({ reason }: OrderAttention): boolean {
   return answeredBy[reason] === 'wait';
 }
 
-/** The order asks something that leaves no room for an earlier decision about its problem. */
+/** The order asks something new: a decision that was made before refuses no other one. */
 export function asksForDecision(chain: Chain, orderId: string): boolean {
   return chain.attention.some((asked) => asked.orderId === orderId && answeredBy[asked.reason] !== 'other');
 }

@@ -38,7 +38,7 @@ export async function readUnfinishedOrders(run: KitOrderRun): Promise<void> {
 }
 
 /**
- * An order that was known and is gone ends the chain, once the service has said so for long enough. One that cannot be
+ * A current order that was known and is gone ends the chain, once the service has said so for long enough. One that cannot be
  * read now is `unanswered` and will be read again. A refusal other than 404 (an id that is not a UUID) will be one next
  * time, too.
  * @param more `aheadOfBacklog()` in a command

@@ -16,8 +16,8 @@ export interface KitOrderRun extends Wakeable {
    */
   followsBrokenRunSince?: number;
   /**
-   * A decision of a command or of the policy about an order runs in the lane of that order, beside the main loop: it waits for
-   * nothing that has to do with another order.
+   * Decisions about an order run in its lane, one at a time. A command waits for no main loop; the main loop waits for what the policy
+   * decides. Replacements, and giving an order up, wait for each other, too, whichever order they are for (`allReplacements`).
    */
   lanes: Lanes;
   /** How many callers wait for the answer to a command. */

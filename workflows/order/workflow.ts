@@ -27,8 +27,8 @@ import { carriedOrders } from './snapshots.js';
 import { omitNullish } from '../../protocol/json.js';
 
 /**
- * Follows one chain of orders (the first, its redraws, its replacements) to the end. Started by signal-with-start: by
- * the hand-over from `placeKitOrder`, or by the first webhook of an order that nobody placed through us.
+ * Follows one chain of orders (the first, its redraws, its replacements) to the end. Begin here. Started by
+ * signal-with-start: by the hand-over from `placeKitOrder`, or by whatever comes first about the order, such as a webhook.
  */
 export async function kitOrder(given: messages.KitOrderInput): Promise<messages.KitOrderResult> {
   // Webhooks reach a run that another sender has started without a usable input, too: its ID says whose orders it follows.
@@ -52,8 +52,8 @@ async function follow(run: KitOrderRun): Promise<void> {
 }
 
 /**
- * With a critical result that nobody has acknowledged there is no end: an order that has its outcome then goes on reminding,
- * and everybody is notified of the outcome meanwhile.
+ * With a critical result that nobody has acknowledged there is no end: an order that has its outcome then goes on reminding
+ * if anybody is notified, and the outcome is announced meanwhile.
  */
 function loopOf(run: KitOrderRun) {
   const { chain } = run;
