@@ -224,7 +224,7 @@ async function cancel(run: KitOrderRun, orderId: string): Promise<void> {
   clear(run.chain, (raised) => raised.key === key && raised.reason === 'cancellation_failed', Date.now());
 }
 
-/** A 404 may mean that the order is gone: the read notes it, and the chain ends if the service goes on saying so. */
+/** A 404 may mean that the order is gone: the read notes it, and the chain ends if it is the current one and stays gone. */
 async function refused(run: KitOrderRun, orderId: string, refusal: ApplicationFailure): Promise<ApplicationFailure> {
   if (isNotFound(refusal)) await readOrder(run, orderId, aheadOfBacklog());
   return refusal;
@@ -283,8 +283,8 @@ async function replace(run: KitOrderRun, orderId: string): Promise<null | void> 
 }
 
 /**
- * Every limit that was missed counts again from now, and asks again. The time to decide counts once more: then the order fails, and until
- * then the policy does nothing about this failure. What needs only a `wait` is acknowledged.
+ * Every limit that was missed counts again from now. So does the time to decide, but only once: nobody is asked again, the policy does
+ * nothing about this failure, and at its end the order fails. What needs only a `wait` is acknowledged.
  */
 function extendLimits(chain: Chain, orderId: string): void {
   const now = Date.now();

@@ -58,7 +58,7 @@ function needsDecision(chain: Chain): boolean {
   );
 }
 
-/** If nothing is to be decided any more, no decision waits for a read. */
+/** If there is nothing to decide any more, no decision waits for a read. */
 export function endObsoleteWait(run: KitOrderRun): void {
   const { chain } = run;
   if (unreadOrder(chain) !== undefined || needsDecision(chain)) return;
@@ -199,7 +199,7 @@ function stands(chain: Chain, { key, at }: Deadline): boolean {
   return deadlinesOf(chain).some((deadline) => deadline.key === key && deadline.at <= at);
 }
 
-/** Does what the policy says about a kit that failed: it may replace a kit that was lost, or whose sample cannot be used. */
+/** Does what the policy says about a kit that failed: it may replace a kit that was lost or not delivered, or whose sample cannot be used. */
 async function applyRemedy(run: KitOrderRun): Promise<void> {
   const question = questionToAsk(run.chain);
   if (question) await carryOutRemedy(run, question.key);

@@ -53,8 +53,8 @@ interface PlacingRun extends Governed<ResolvedOrderPolicy>, Attempting<messages.
 
 /**
  * Places exactly one order for a reference, however often it is started and whatever fails on the way, and hands it
- * over to the workflow that follows it. It fails when the service refuses the order, when it
- * is cancelled before, and when it cannot be told whether an order is the one that was sent (`AmbiguousOrder`).
+ * over to the workflow that follows it. It fails when the input or the order is refused, when it is cancelled before, and when it is not
+ * certain whether an order is the one that was sent (`AmbiguousOrder`).
  */
 export async function placeKitOrder(
   input: (messages.PlaceKitOrderInput | messages.AdoptOrderInput) & OfActor,
@@ -166,7 +166,7 @@ function begin(input: messages.PlaceKitOrderInput): PlacingRun {
   };
 }
 
-/** How long an outage may last before a person is asked to look; about a refusal or a stop they are asked at once. Placing goes on all the same. */
+/** How long an outage may last before a person is asked to look; about a refused key or a stop they are asked at once. Placing goes on. */
 const delayWorthAttention = hour;
 
 async function place(run: PlacingRun): Promise<PlacedOrder> {

@@ -51,7 +51,7 @@ export function needsOnlyWait({ reason }: OrderAttention): boolean {
   return answeredBy[reason] === 'wait';
 }
 
-/** The order asks something new: a decision that was made before refuses no other one. */
+/** The order asks something new, so a person may decide otherwise than before. */
 export function asksForDecision(chain: Chain, orderId: string): boolean {
   return chain.attention.some((asked) => asked.orderId === orderId && answeredBy[asked.reason] !== 'other');
 }

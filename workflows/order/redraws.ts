@@ -13,10 +13,10 @@ import type { OrderRecord, Orders } from './snapshots.js';
 /*
  * A redraw: the service itself follows a failed order up with another one, of the same transaction or with the failed order as its
  * parent. The wait for it is the deadline `redraw` (`deadlines.ts`), which `endRedrawWaits` ends; then `remedyFor` has a person asked,
- * a kit ordered or the order fail (both `decisions.ts`). If the failed order's transaction has a redraw when a replacement is to be
- * placed, nothing is ordered; if that redraw is known to have failed, too, or was given up, the command is refused (`replacing.ts`). If
- * it comes after the replacement, both are followed and nothing is cancelled: the one that was created later is the current order, the
- * other a late arrival, and a person is asked.
+ * a kit ordered or the order fail (both `decisions.ts`). If the search before a replacement finds a redraw in the failed order's
+ * transaction, nothing is ordered (`replacing.ts`), even if that redraw has failed or was given up: then it is the one to replace. If it
+ * comes after the replacement, both are followed and nothing is cancelled: the one that was created later is the current order, the other
+ * a late arrival, and a person is asked.
  */
 
 /** @param later was created after the order */
@@ -24,13 +24,9 @@ export function isRedrawOf(later: Pick<OrderRecord, 'latest'>, order: OrderRecor
   return later.latest.parentId === order.orderId || isOfTransactionOf(later, order);
 }
 
-export function redrawOf(orders: Orders, order: OrderRecord): OrderRecord | undefined {
-  const later = orders.slice(orders.findIndex(({ orderId }) => orderId === order.orderId) + 1);
-  return later.find((other) => isRedrawOf(other, order));
-}
-
 export function isRedrawn(orders: Orders, order: OrderRecord): boolean {
-  return redrawOf(orders, order) !== undefined;
+  const later = orders.slice(orders.findIndex(({ orderId }) => orderId === order.orderId) + 1);
+  return later.some((other) => isRedrawOf(other, order));
 }
 
 /**

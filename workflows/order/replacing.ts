@@ -10,8 +10,6 @@ import { iso, minute } from '../entity/spans.js';
 import { clear } from './announcements.js';
 import {
   findOrder,
-  isGivenUp,
-  isInPlay,
   isReplaced,
   lastEventId,
   needsSuccessor,
@@ -24,7 +22,7 @@ import {
   type ChainOrder,
 } from './chain.js';
 import { receiveSnapshot } from './intake.js';
-import { isRedrawOf, redrawOf } from './redraws.js';
+import { isRedrawOf } from './redraws.js';
 import type { KitOrderRun } from './run.js';
 import { omitNullish } from '../../protocol/json.js';
 
@@ -62,9 +60,7 @@ export async function replaceKit(run: KitOrderRun, orderId: string): Promise<voi
     if (isReplaced(chain, orderId)) return undefined;
     requireOpen(chain);
     requireReplaceable(order);
-    const reserved = replacementOf(chain, orderId);
-    if (!reserved) requireNotRedrawn(chain, order);
-    const reservation = reserved ?? reserveReplacement(run, order);
+    const reservation = replacementOf(chain, orderId) ?? reserveReplacement(run, order);
     reservation.atEventId = lastEventId(order);
     const snapshot = await place(run, reservation, order);
     if (snapshot) receiveSnapshot(run, snapshot);
@@ -197,15 +193,6 @@ function requireReplaceable(order: ChainOrder): void {
       { reason: phase },
     );
   }
-}
-
-/** The search would find the redraw, order nothing, and leave the caller with a kit that has failed or was given up. */
-function requireNotRedrawn(chain: Chain, order: ChainOrder): void {
-  const redraw = findOrder(chain, redrawOf(chain.orders, order)?.orderId);
-  if (!redraw || (isInPlay(chain, redraw) && !isGivenUp(chain, redraw))) return;
-  const { orderId, standing } = order;
-  const message = `The service has redrawn order ${orderId} itself, as ${redraw.orderId}: that is the one to replace`;
-  throw refuse('NotReplaceable', message, { reason: standing.phase });
 }
 
 function reserveReplacement({ chain, followsBrokenRunSince: triedAt }: KitOrderRun, order: ChainOrder): Replacement {

@@ -27,7 +27,7 @@ import { carriedOrders } from './snapshots.js';
 import { omitNullish } from '../../protocol/json.js';
 
 /**
- * Follows one chain of orders (the first, its redraws, its replacements) to the end. Begin here. Started by
+ * Follows one chain of orders (the first, its redraws, its replacements) to the end; the reading begins here. Started by
  * signal-with-start: by the hand-over from `placeKitOrder`, or by whatever comes first about the order, such as a webhook.
  */
 export async function kitOrder(given: messages.KitOrderInput): Promise<messages.KitOrderResult> {
