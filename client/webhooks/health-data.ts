@@ -16,7 +16,7 @@ import { type Destinations, giveToSink } from './sinks.js';
 import { send, sendWithStart, unlessDelivered } from './signal.js';
 import type { Message } from './verify.js';
 
-/* Events of health data and of connections. What follows if the database is away is decided by `giveToSink` (sinks.ts): the event comes again. */
+/* Events of health data and of connections. If the database is away, `giveToSink` (sinks.ts) decides: the event comes again. */
 
 /** A workout's stream is too large for its event: it is fetched after the event is stored, if the sink requests it. */
 export async function deliverHealthData(

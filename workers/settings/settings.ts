@@ -19,8 +19,8 @@ import type { TemporalConfig } from './temporal.js';
 
 /**
  * Every setting of the processes, one at a time: its schema, its default with the reason, and the texts for operators.
- * `npm run docs` writes docs/settings.md from this file; config.ts reads the environment by it. A fault is a text that follows the setting's name, and never repeats
- * a value: it may be a secret in the wrong place.
+ * `npm run docs` writes docs/settings.md from this file; config.ts reads the environment by it. A fault is a text that follows the
+ * setting's name, and never repeats a value: it may be a secret in the wrong place.
  */
 
 declare module 'zod' {

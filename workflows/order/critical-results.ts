@@ -76,7 +76,7 @@ export function nextReminder({ criticalResults, notifies, policy }: Chain): Mome
   return moments.length === 0 ? undefined : { at: Math.min(...moments), name: 'critical_result_reminder' };
 }
 
-/** When the last reminder was due, else when the result was raised, in milliseconds since the epoch: the policy's interval counts from here. */
+/** When the last reminder was due, else when the result was raised, in milliseconds: the policy's interval counts from here. */
 function lastReminder({ since, remindedAt = since }: CriticalResultRecord): number {
   return Date.parse(remindedAt);
 }

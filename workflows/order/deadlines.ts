@@ -19,8 +19,8 @@ import type { AttentionReason } from '../../protocol/order/state.js';
 
 /**
  * The times by which something should have been reported. They derive from the times of the events and of the order, the dates that the
- * service names, the policy, and when the chain was opened, the question asked or more time given; there is no clock here. How long each is:
- * `protocol/order/policy.ts`; what is done when it passes: `decisions.ts`.
+ * service names, the policy, and when the chain was opened, the question asked or more time given; no clock is read here. How long each
+ * is: `protocol/order/policy.ts`; what is done when it passes: `decisions.ts`.
  */
 export interface Deadline {
   /**

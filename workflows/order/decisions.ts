@@ -199,7 +199,7 @@ function stands(chain: Chain, { key, at }: Deadline): boolean {
   return deadlinesOf(chain).some((deadline) => deadline.key === key && deadline.at <= at);
 }
 
-/** Does what the policy says about a kit that failed: it may replace a kit that was lost or not delivered, or whose sample cannot be used. */
+/** Does what the policy says about a kit that failed: it may replace one that was lost or not delivered, or whose sample cannot be used. */
 async function applyRemedy(run: KitOrderRun): Promise<void> {
   const question = questionToAsk(run.chain);
   if (question) await carryOutRemedy(run, question.key);
