@@ -16,8 +16,7 @@ import { shortened } from './shortened.js';
 /* Each alert is fired by a real fault, as Prometheus itself sees it, and ends when the fault is over. */
 
 const metricsPort = await freePort();
-const encryptionKeys = `invented:${randomBytes(32).toString('base64')}`;
-const lab = stack({ encryptionKeys, worker: { METRICS_PORT: String(metricsPort) } });
+const lab = stack({ own: true, worker: { METRICS_PORT: String(metricsPort) } });
 const folder = mkdtempSync(join(tmpdir(), 'labops-alerts-'));
 let prometheus: Prometheus;
 

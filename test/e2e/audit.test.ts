@@ -14,7 +14,7 @@ import { findPostgres, startPostgres } from '../rig/postgres.js';
 import { as, newDatabase } from '../rig/stores.js';
 import { RecordedTerminal } from '../unit/command-line/recording-terminal.js';
 import { labopsProcess } from './labops.js';
-import { encryptionKeys, patience, stack } from './stack.js';
+import { patience, stack } from './stack.js';
 
 /* The audit trail of a deployment: worker, database and `labops audit`, each with its own role. */
 
@@ -34,17 +34,13 @@ beforeAll(async () => {
     await server.stop();
   };
 });
-const lab = stack({ encryptionKeys, worker });
+const lab = stack({ worker });
 
 const labopsAudit = (...args: string[]) => labopsAuditWith({}, ...args);
 
 const labopsAuditWith = (env: Record<string, string>, ...args: string[]) =>
   labopsProcess(lab, ['audit', ...args], {
-    env: {
-      ...env,
-      ...{ DATABASE_URL: as('lab_auditor', place).databaseUrl, AUDIT_KEYS: auditKeys },
-      LABOPS_ENCRYPTION_KEYS: encryptionKeys,
-    },
+    env: { ...env, DATABASE_URL: as('lab_auditor', place).databaseUrl, AUDIT_KEYS: auditKeys },
   });
 
 /** In this process, because it is asked again and again. */

@@ -25,7 +25,7 @@ import { kitFor, personal, registration, shippingDetails, visitFor } from '../ri
 import { answer, labops, labopsProcess, runProcess, type Ran } from './labops.js';
 import { patience, stack } from './stack.js';
 
-const lab = stack();
+const lab = stack({ keys: '' });
 const run = (...args: string[]): Promise<Ran> => labops(lab, args);
 async function json<Answer>(...args: string[]): Promise<Answer> {
   const answered = await answer<Answer>(run(...args, '-o', 'json'));

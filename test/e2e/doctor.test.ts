@@ -16,7 +16,7 @@ type Env = Record<string, string | undefined>;
 
 const newKeys = () => `invented:${randomBytes(32).toString('base64')}`;
 const lab = stack({
-  encryptionKeys: newKeys(),
+  keys: newKeys(),
   worker: { LABOPS_ENCRYPTION: 'required', RECONCILE_EVERY_MINUTES: '60' },
 });
 

@@ -7,9 +7,9 @@ import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import { kitFor, registration } from '../rig/cast.js';
 import { labops } from './labops.js';
-import { encryptionKeys, patience, stack } from './stack.js';
+import { patience, stack } from './stack.js';
 
-const lab = stack({ encryptionKeys, worker: { LABOPS_ENCRYPTION: 'required' } });
+const lab = stack({ worker: { LABOPS_ENCRYPTION: 'required' } });
 
 /** A client without keys, as a backend in another language might have it. */
 const blind = (): Client => new Client({ connection: lab.rig.client.connection });
@@ -83,7 +83,7 @@ test('a client without keys is refused before it sends anything, if the worker e
   const blindly = await new LabOperations(blind(), { taskQueue }).orders.getHandle({ orderId });
   await expect(blindly.cancel()).rejects.toThrow(/The worker encrypts, and this client has no keys/);
   expect(await handle.state()).toMatchObject({ phase: 'awaiting_registration' });
-  const shown = await labops(lab, ['orders', 'cancel', orderId]);
+  const shown = await labops(lab, ['orders', 'cancel', orderId], { env: { LABOPS_ENCRYPTION_KEYS: undefined } });
   expect(shown.stderr).toMatch(/^EncryptionKeysMissing: /);
 });
 
@@ -98,7 +98,9 @@ test('a client without keys is refused at once if encryption is required, and ma
   const { orders } = new LabOperations(blind(), { taskQueue, encryption: 'optional' });
   await orders.place(kitFor(await lab.newUser(), reference));
   expect(await failureOf(placeKitOrderId(reference))).toMatchObject({ type: 'EncryptionRequired' });
-  const shown = await labops(lab, ['orders', 'list'], { env: { NODE_ENV: 'production', LABOPS_ACTOR: 'nurse-7' } });
+  const shown = await labops(lab, ['orders', 'list'], {
+    env: { NODE_ENV: 'production', LABOPS_ACTOR: 'nurse-7', LABOPS_ENCRYPTION_KEYS: undefined },
+  });
   expect(shown.stderr).toMatch(/^EncryptionKeysMissing: Encryption is required/);
 });
 

@@ -25,9 +25,8 @@ import { expectNothingReadable, pathsOf, placesOf } from './raw-history.js';
 import { encryptionKeys, managementKey, oldKey, patience, stack } from './stack.js';
 
 const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
-const env = { LABOPS_ENCRYPTION_KEYS: encryptionKeys };
 
-const lab = stack({ encryptionKeys });
+const lab = stack();
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -176,20 +175,20 @@ const url = 'http://127.0.0.1:9/ours';
 // proves 234, 239
 test('a signing secret is shown to the caller who asks for it, rotated, and readable in no history', async () => {
   const register = ['webhooks', 'register', ...ofTeam, '--url', url];
-  const quiet = await labops(lab, register, { env });
+  const quiet = await labops(lab, register);
   expect(quiet.code).toBe(0);
   expect(quiet.stdout + quiet.stderr).not.toContain('whsec_');
-  const shown = await answer<WebhookRegistered>(labops(lab, [...register, '--show-secret', '-o', 'json'], { env }));
+  const shown = await answer<WebhookRegistered>(labops(lab, [...register, '--show-secret', '-o', 'json']));
   expect(shown).toMatchObject({ created: false, secret: expect.stringMatching(/^whsec_/) as string });
 
   const rotate = ['webhooks', 'rotate', ...ofTeam, shown.endpoint.id, '-o', 'json'];
-  const { secret } = await answer<WebhookSecretRotated>(labops(lab, [...rotate, '--show-secret'], { env }));
+  const { secret } = await answer<WebhookSecretRotated>(labops(lab, [...rotate, '--show-secret']));
   expect(secret).toMatch(/^whsec_/);
   expect(secret).not.toBe(shown.secret);
-  const unseen = await labops(lab, ['webhooks', 'rotate', ...ofTeam, shown.endpoint.id], { env });
+  const unseen = await labops(lab, ['webhooks', 'rotate', ...ofTeam, shown.endpoint.id]);
   expect(unseen).toMatchObject({ code: 0, stdout: expect.stringContaining(shown.endpoint.id) as string });
   expect(unseen.stdout + unseen.stderr).not.toContain('whsec_');
-  const later = await answer<WebhookRegistered>(labops(lab, [...register, '--show-secret', '-o', 'json'], { env }));
+  const later = await answer<WebhookRegistered>(labops(lab, [...register, '--show-secret', '-o', 'json']));
   expect(later.secret).not.toBe(secret);
   const service = createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey, managementKey });
   expect(await service.management.webhooks.getSecret(endpointPlace, shown.endpoint.id)).toBe(later.secret);

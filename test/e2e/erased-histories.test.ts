@@ -26,7 +26,7 @@ import { patience, stack } from './stack.js';
 
 const key = generateKeyPairSync('ed25519');
 const lab = stack({
-  own: true,
+  keys: '',
   worker: { RECEIPT_KEY: key.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString() },
 });
 

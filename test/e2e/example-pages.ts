@@ -14,7 +14,7 @@ import { patientDetails, shippingDetails } from '../rig/cast.js';
 import { findPostgres, startPostgres, type PostgresServer } from '../rig/postgres.js';
 import { projectFolder, startProcess, type StartedProcess } from '../rig/processes.js';
 import { newDatabase } from '../rig/stores.js';
-import { encryptionKeys, patience, stack, type Stack } from './stack.js';
+import { patience, stack, type Stack } from './stack.js';
 import { browserVisitors, type BrowserVisitors } from './visitor-browser.js';
 import { HttpVisitor } from './visitor-http.js';
 import type { Visitor } from './visitor.js';
@@ -61,10 +61,10 @@ export function examplePages(): { lab: Stack; pages: ExamplePages } {
     }
     Object.assign(worker, store, { NOTIFY_URL: `${url}/notifications` });
   });
-  const lab = stack({ encryptionKeys, worker });
+  const lab = stack({ worker });
   beforeAll(async () => {
     if (database) {
-      const webhookUrl = await lab.startIngress({ ...store, LABOPS_ENCRYPTION_KEYS: encryptionKeys });
+      const webhookUrl = await lab.startIngress(store);
       await lab.sandbox.changeSettings({ webhookUrl });
     }
     const port = await freePort();

@@ -42,8 +42,8 @@ export async function labopsProcess(
   return runProcess(args, withSettings(lab, options), program);
 }
 
-function withSettings({ rig }: Stack, { env, ...rest }: LabopsOptions): LabopsOptions {
-  const settings = { TEMPORAL_ADDRESS: rig.address, TASK_QUEUE: rig.taskQueue, LABOPS_ENCRYPTION_KEYS: undefined };
+function withSettings({ rig, keys }: Stack, { env, ...rest }: LabopsOptions): LabopsOptions {
+  const settings = { TEMPORAL_ADDRESS: rig.address, TASK_QUEUE: rig.taskQueue, LABOPS_ENCRYPTION_KEYS: keys };
   return { env: { ...settings, ...env }, ...rest };
 }
 

@@ -13,7 +13,8 @@ import {
 } from './linked-user.js';
 import { patience, stack } from './stack.js';
 
-const lab = stack();
+/** Readable, so that what the Web UI shows can be searched for secrets. */
+const lab = stack({ keys: '' });
 
 test('a link is carried from its token to the connection, and the product is notified of the end', async () => {
   const user = await startLink(lab);

@@ -37,7 +37,7 @@ let codec: StartedProcess;
 
 /** Each kind of process once; the single process is there for its database. */
 beforeAll(async () => {
-  const own = { INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0', LABOPS_ENCRYPTION_KEYS: undefined };
+  const own = { INGRESS_HOST: '127.0.0.1', INGRESS_PORT: '0' };
   const env = { ...lab.workerEnv, ...monitored, ...own, TEMPORAL_ADDRESS: lab.rig.address };
   const data = await emptyDatabase(join(directory, 'data'));
   const key = `invented:${Buffer.from('an-invented-codec-key-32-bytes--').toString('base64')}`;

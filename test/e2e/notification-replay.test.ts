@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import type { ReplayNotificationsResult } from '../../protocol/operators/notification-replay.js';
 import { kitOrderId, notificationReplayId } from '../../protocol/ids.js';
 import { answer, labops, type Ran } from './labops.js';
-import { encryptionKeys, patience, stack, type Placed } from './stack.js';
+import { patience, stack, type Placed } from './stack.js';
 
 /* A product that was restored to an earlier day, and has lost what it accepted since. Payloads are encrypted, as in production. */
 
-const lab = stack({ encryptionKeys, own: true });
+const lab = stack({ own: true });
 
-const run = (...args: string[]): Promise<Ran> => labops(lab, args, { env: { LABOPS_ENCRYPTION_KEYS: encryptionKeys } });
+const run = (...args: string[]): Promise<Ran> => labops(lab, args);
 const replay = (since: Date) =>
   answer<ReplayNotificationsResult>(run('notifications', 'replay', '--since', since.toISOString(), '-o', 'json'));
 

@@ -12,7 +12,7 @@ import { registration, shippingDetails } from '../rig/cast.js';
 import { type Door, openDoor } from '../rig/door.js';
 import { schemaFaults } from '../rig/json-schemas.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
-import { encryptionKeys, patience, stack } from './stack.js';
+import { patience, stack } from './stack.js';
 
 const example = join(projectFolder, 'examples', 'python');
 /** Emptied by every `npm ci`. */
@@ -26,7 +26,7 @@ beforeAll(async () => {
   worker['NOTIFY_URL'] = `${backend.url}/notifications`;
   return () => backend.close();
 });
-const lab = stack({ encryptionKeys, worker });
+const lab = stack({ worker });
 
 /** Python makes environments on Debian only with python3-venv. */
 function hasPython(): boolean {

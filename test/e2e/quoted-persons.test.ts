@@ -15,14 +15,14 @@ import { kitFor, registration, visitFor } from '../rig/cast.js';
 import { labops } from './labops.js';
 import { startLink, rightCode } from './linked-user.js';
 import { expectNothingReadable } from './raw-history.js';
-import { encryptionKeys, patience, stack } from './stack.js';
+import { patience, stack } from './stack.js';
 
 /*
  * The lab service's refusals may quote the person whom they refuse. Here every call is refused with a text that quotes
  * an invented person, and that text must be nowhere but in encrypted payloads and before the caller.
  */
 
-const lab = stack({ encryptionKeys });
+const lab = stack();
 const begun = new Date();
 
 const person = 'Quotina Marksdottir of 12 Imaginary Row, Nowhereville, born April 5, 1981, MRN A7654321';
@@ -168,9 +168,9 @@ describe('a refusal that quotes a person', () => {
     const { orderId } = await lab.place();
     await quoting('/v3/order/*/cancel');
     const args = ['orders', 'cancel', orderId];
-    const shown = await labops(lab, args, { env: { LABOPS_ENCRYPTION_KEYS: encryptionKeys } });
+    const shown = await labops(lab, args);
     expect(shown.stderr).toMatch(/^CancelRefused: .*Quotina/);
-    const inJson = await labops(lab, [...args, '-o', 'json'], { env: { LABOPS_ENCRYPTION_KEYS: encryptionKeys } });
+    const inJson = await labops(lab, [...args, '-o', 'json']);
     const { error } = JSON.parse(inJson.stderr) as { error: Record<string, unknown> };
     expect(error['message']).not.toMatch(marks);
     expect(JSON.stringify(error)).toMatch(marks);

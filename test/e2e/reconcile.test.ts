@@ -6,11 +6,11 @@ import type { Order } from '../../service/order/orders.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { reconcileScheduleId, type ReconcileResult } from '../../protocol/reconcile.js';
 import { watchReconciliation } from '../../workers/monitoring/last-reconciliation.js';
-import { encryptionKeys, patience, stack } from './stack.js';
+import { patience, stack } from './stack.js';
 
 // Encrypted: a pass reads the result of the pass before, which another workflow of the schedule wrote.
 const worker = { RECONCILE_EVERY_MINUTES: '1440', LABOPS_ENCRYPTION: 'required' };
-const lab = stack({ own: true, encryptionKeys, worker });
+const lab = stack({ own: true, worker });
 const hour = 60 * 60_000;
 
 /** From now on no webhook arrives: the outage of an ingress that outlasts all of the service's retries. */

@@ -31,7 +31,7 @@ const notifySecret = `whsec_${Buffer.from('an-invented-notify-key--32-bytes').to
 export const managementKey = 'mk_test_invented';
 /** A key that was replaced. */
 export const oldKey = `old:${Buffer.from('an-invented-earlier-key-32-bytes').toString('base64')}`;
-/** For a stack that encrypts. */
+/** What a stack encrypts with unless it says otherwise. */
 export const encryptionKeys = `invented:${Buffer.from('an-invented-payload-key-32-bytes').toString('base64')},${oldKey}`;
 
 export interface StackOptions {
@@ -39,8 +39,8 @@ export interface StackOptions {
   worker?: Record<string, string | undefined>;
   /** True if the worker has a target for notifications. Default true. */
   notifies?: boolean;
-  /** What worker, ingress and client encrypt with: `encryptionKeys`, or others. Default: nothing is encrypted. */
-  encryptionKeys?: string;
+  /** What worker, ingress and client of a stack of the file's own encrypt with; `''`: nothing is encrypted. Default: `encryptionKeys`. */
+  keys?: string;
   /** True if the file needs a stack that nobody used before: it counts what is there, or moves the service's clock. */
   own?: boolean;
   /** The shape of the deployment, which worker, ingress, sandbox and client read from a file; the stack is then the file's own. */
@@ -58,6 +58,8 @@ interface Described {
 /** Everything of a deployment, each part its own process: Temporal, the service's stand-in, the ingress, the worker. */
 export interface Stack {
   readonly rig: Rig;
+  /** What it encrypts with. */
+  readonly keys: string;
   readonly labs: LabOperations;
   readonly sandbox: SandboxControl;
   readonly ingress: StartedProcess;
@@ -109,10 +111,9 @@ export interface Placed {
  * the next one the stand-in has its settings again, and the worker is replaced if it has ended or has other settings.
  */
 export function stack(options: StackOptions = {}): Stack {
-  const { serverArguments = [] } = options;
+  const { serverArguments = [], keys = encryptionKeys } = options;
   const standing = standingName(options);
-  const keys = options.encryptionKeys;
-  const dataConverter = keys === undefined ? {} : labDataConverter(parseKeyRing(keys));
+  const dataConverter = keys === '' ? {} : labDataConverter(parseKeyRing(keys));
   const rig = devServer({ client: { dataConverter }, serverArguments, ...(standing !== undefined && { standing }) });
   let parts: Parts | undefined;
   let labs: LabOperations | undefined;
@@ -169,6 +170,7 @@ export function stack(options: StackOptions = {}): Stack {
 
   return {
     rig,
+    keys,
     webhookSecret,
     get labs() {
       if (!labs) throw new Error('The client of this file is made before its tests: use it inside them.');
@@ -200,7 +202,8 @@ export function stack(options: StackOptions = {}): Stack {
       return { ...common, ...envOfWorker() };
     },
     startWorker,
-    startIngress: async (env) => addressIn(await startIngress(rig, env, false), listening),
+    startIngress: async (env) =>
+      addressIn(await startIngress(rig, { LABOPS_ENCRYPTION_KEYS: keys, ...env }, false), listening),
     async place(policy) {
       const userId = await this.newUser();
       const reference = `story-${randomUUID()}`;
@@ -256,18 +259,11 @@ interface Parts {
 const standingParts = new Map<string, Parts>();
 
 /** The name of the stack that the file shares with others, if it does. */
-function standingName({
-  own = false,
-  described,
-  serverArguments,
-  encryptionKeys: keys,
-}: StackOptions): string | undefined {
-  if (own || described || serverArguments !== undefined) return undefined;
-  if (keys === undefined) return 'lab-operations-readable';
-  return keys === encryptionKeys ? 'lab-operations-encrypted' : undefined;
+function standingName({ own = false, described, serverArguments, keys }: StackOptions): string | undefined {
+  return own || described || serverArguments || keys !== undefined ? undefined : 'lab-operations';
 }
 
-async function startParts(rig: Rig, { encryptionKeys: keys, described }: StackOptions): Promise<Parts> {
+async function startParts(rig: Rig, { keys = encryptionKeys, described }: StackOptions): Promise<Parts> {
   await mkdir(reportRoot(), { recursive: true });
   const receiver = await startNotificationReceiver(notifySecret);
   const port = described ? await freePort() : 0;
@@ -358,7 +354,7 @@ async function startIngress(rig: Rig, env: Record<string, string | undefined>, s
 }
 
 function workerEnv({ deployment, receiver }: Parts, rig: Rig, options: StackOptions) {
-  const { worker, notifies = true, encryptionKeys: keys } = options;
+  const { worker, notifies = true, keys = encryptionKeys } = options;
   return {
     LABOPS_ENCRYPTION_KEYS: keys,
     SERVICE_MANAGEMENT_KEY: managementKey,

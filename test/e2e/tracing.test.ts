@@ -3,7 +3,7 @@ import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@
 import { Client } from '@temporalio/client';
 import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { LabOperations, type OrderHandle } from '../../client/index.js';
+import { labDataConverter, LabOperations, type OrderHandle, parseKeyRing } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { kitFor, personal, registration } from '../rig/cast.js';
 import { replayed } from '../replay/replaying.js';
@@ -17,6 +17,7 @@ const traced = {
   OTEL_BSP_SCHEDULE_DELAY: '100',
 };
 const lab = stack({ worker: traced });
+const dataConverter = labDataConverter(parseKeyRing(lab.keys));
 
 /** The product's own spans. */
 const exporter = new InMemorySpanExporter();
@@ -30,7 +31,7 @@ beforeAll(async () => {
   provider.register();
   const workflow = [new OpenTelemetryWorkflowClientInterceptor()];
   const { connection, options } = lab.rig.client;
-  const client = new Client({ connection, namespace: options.namespace, interceptors: { workflow } });
+  const client = new Client({ connection, namespace: options.namespace, dataConverter, interceptors: { workflow } });
   labs = new LabOperations(client, { taskQueue: lab.rig.taskQueue, deadline: 'none' });
   const ingressUrl = await lab.startIngress(traced);
   await lab.sandbox.changeSettings({ webhookUrl: ingressUrl });
@@ -122,7 +123,7 @@ test('histories with traces are replayed', async () => {
     const texts = passedOn.map((data) => Buffer.from(data ?? []).toString());
     expect(texts.join(' ')).toMatch(/"traceparent":"00-/);
     expect(texts.join(' '), 'a client’s baggage').not.toMatch(personal);
-    for await (const { error } of replayed({ workflowBundle }, [{ workflowId, history }]))
+    for await (const { error } of replayed({ workflowBundle, dataConverter }, [{ workflowId, history }]))
       expect(error).toBeUndefined();
   }
 });

@@ -8,9 +8,9 @@ import { registration } from '../rig/cast.js';
 import { newDatabase } from '../rig/stores.js';
 import { activity, receive } from '../store/received.js';
 import { labops } from './labops.js';
-import { encryptionKeys, patience, stack } from './stack.js';
+import { patience, stack } from './stack.js';
 
-const lab = stack({ encryptionKeys });
+const lab = stack();
 const postgresUrl = inject('postgresUrl');
 
 const linesIn = (text: string) =>
@@ -25,7 +25,7 @@ test('the export of a user has the work with what was sent to it, its timeline, 
   const { kit_sample_id: sampleId, order: placed } = await lab.sandbox.order(orderId);
   const userId = placed.user_id;
   await handle.register({ registration: registration(sampleId ?? '') });
-  const env: Record<string, string | undefined> = { LABOPS_ENCRYPTION_KEYS: encryptionKeys, DATABASE_URL: undefined };
+  const env: Record<string, string | undefined> = { DATABASE_URL: undefined };
   if (postgresUrl !== undefined) {
     const place = await newDatabase(postgresUrl);
     const store = await openStore(place);
@@ -63,7 +63,7 @@ test('a user of whom nothing is held, and an id that is not one, are said to be 
   const nobody = randomUUID();
   const place = postgresUrl === undefined ? undefined : await newDatabase(postgresUrl);
   if (place) await (await openStore(place)).close();
-  const env = { LABOPS_ENCRYPTION_KEYS: encryptionKeys, DATABASE_URL: place?.databaseUrl };
+  const env = { DATABASE_URL: place?.databaseUrl };
   const empty = await labops(lab, ['users', 'export', nobody], { env });
   const held = place
     ? ''
@@ -90,7 +90,7 @@ test('a run that is stuck does not end the export: its line says why its state c
     ...{ workflowId: `invented/${userId}`, taskQueue: lab.rig.taskQueue, args: [{ note: 'sent' }] },
     typedSearchAttributes: new TypedSearchAttributes([{ key: labUserIdKey, value: userId }]),
   });
-  const env = { LABOPS_ENCRYPTION_KEYS: encryptionKeys, DATABASE_URL: undefined };
+  const env = { DATABASE_URL: undefined };
   const exported = async () => labops(lab, ['users', 'export', userId], { env });
   await expect.poll(async () => (await exported()).stdout, patience).toContain(stuck.workflowId);
   const { code, stdout, stderr } = await exported();

@@ -11,7 +11,7 @@ import { startProgram } from '../rig/processes.js';
 import { kitFor, registration, visitFor } from '../rig/cast.js';
 import { startFileHost } from './file-host.js';
 import { codesSent, completeMfaPath, rightCode, startLink, wrongCode } from './linked-user.js';
-import { encryptionKeys, patience, stack, type Placed } from './stack.js';
+import { patience, stack, type Placed } from './stack.js';
 
 let way: Proxy;
 const proxied: Record<string, string> = { SERVICE_ECHOES_PASSTHROUGH: 'false' };
@@ -20,7 +20,7 @@ beforeAll(async () => {
   proxied['TEMPORAL_ADDRESS'] = way.address;
 });
 // A refusal within a workflow must be understood by the client although failures are encrypted.
-const lab = stack({ encryptionKeys, worker: proxied });
+const lab = stack({ worker: proxied });
 afterAll(() => way.close());
 
 const usual = { SERVICE_ECHOES_PASSTHROUGH: 'true' };
