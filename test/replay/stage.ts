@@ -9,23 +9,19 @@ import ms, { type StringValue } from 'ms';
 import { pino } from 'pino';
 import {
   LabOperations,
-  type AppointmentHandle,
   type AppointmentPolicy,
   type OrderHandle,
   type LinkHandle,
   type LinkPolicy,
-  type LinkReport,
-  type LinkState,
   type OrderPolicy,
-  type ReportHandle,
   type ReportPolicy,
 } from '../../client/index.js';
-import { sandboxControl, type SandboxControl } from '../../sandbox/control.js';
+import { sandboxControl } from '../../sandbox/control.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
 import { startDevServer } from '../../sandbox/temporal/dev-server.js';
 import { startTestServer, withoutSearch } from '../../sandbox/temporal/test-server.js';
-import { openStore, type HealthDataStore } from '../../store/health-data-store.js';
+import { openStore } from '../../store/health-data-store.js';
 import { createActivities } from '../../activities/activities.js';
 import { activityDependencies } from '../../workers/worker/activity-dependencies.js';
 import { workflowBundle } from '../../workers/bundle.js';
@@ -35,48 +31,16 @@ import { startIngress } from '../../workers/ingress.js';
 import { createWorkers, runWorkers, shutDown } from '../../workers/worker/queues.js';
 import { startWorker } from '../../workers/worker.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
+import { eventually } from '../rig/eventually.js';
 import { following } from '../rig/followed.js';
 import { linkProviderId } from '../../protocol/ids.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { kitFor, visitFor } from '../rig/cast.js';
 import { inventedKeys } from './keys.js';
-import { startNotificationReceiver, type NotificationReceiver } from '../rig/notification-receiver.js';
+import { startNotificationReceiver } from '../rig/notification-receiver.js';
 
 /** Where the recorded stories are played: real servers in one process, with a target for notifications. */
-export interface Stage {
-  temporal: Client;
-  labs: LabOperations;
-  sandbox: SandboxControl;
-  receiver: NotificationReceiver;
-  /** What ingress and worker keep health data and rejected events in. */
-  store: HealthDataStore;
-  place(policy?: OrderPolicy): Promise<{ handle: OrderHandle; orderId: string }>;
-  /** Lets time pass for the workflows and the lab service. */
-  skip(span: StringValue): Promise<void>;
-  /** Moves an order and waits each time until its workflow has received it. */
-  move(handle: OrderHandle, orderId: string, statuses: readonly string[]): Promise<void>;
-  /** Starts a link of a new user with a provider of the sandbox. */
-  link(policy?: LinkPolicy): Promise<PlayedLink>;
-  /** Submits a small report; the sandbox leaves its job to the story. */
-  submit(policy?: ReportPolicy): Promise<ReportHandle>;
-  /** Starts an appointment for a new order that is drawn at home, or by another lab test. */
-  visit(policy?: AppointmentPolicy, labTestId?: string): Promise<AppointmentHandle>;
-  /** Works on another task queue as though payloads were encrypted, so a history with credentials can be read. */
-  workAsThoughEncrypted(taskQueue: string): Promise<{ stop(): Promise<void> }>;
-  close(): Promise<void>;
-}
-
-/** A link, and the browser of its user. */
-interface PlayedLink {
-  handle: LinkHandle;
-  workflowId: string;
-  /** The user logs in, and nobody reports the answer. */
-  enterPassword(username: string): Promise<LinkReport>;
-  /** The user logs in, and the product reports the answer. */
-  logIn(username: string): Promise<void>;
-  /** Waits for a state. */
-  untilState(holds: (state: LinkState) => boolean): Promise<void>;
-}
+export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 const apiKey = 'sk_test_invented';
 const managementKey = 'mk_test_invented';
@@ -125,7 +89,7 @@ export async function openStage({
   skipsTime = false,
   isCold = false,
   isEncrypted = false,
-}: StageOptions = {}): Promise<Stage> {
+}: StageOptions = {}) {
   const server = skipsTime ? await skippingServer() : await fullServer(eventsPerRun);
   const receiver = await startNotificationReceiver(secret);
   const log = pino({ level: 'silent' });
@@ -176,33 +140,38 @@ export async function openStage({
     temporal,
     labs,
     sandbox,
+    /** What ingress and worker keep health data and rejected events in. */
     store,
     receiver,
-    place: async (policy) => {
+    place: async (policy?: OrderPolicy) => {
       const { user } = await sandbox.createUser();
       const handle = await labs.orders.place(kitFor(user.user_id, `recorded-${randomUUID()}`, policy));
       return { handle, orderId: await handle.orderId() };
     },
-    skip: async (span) => {
+    /** Lets time pass for the workflows and the lab service. */
+    skip: async (span: StringValue) => {
       // A moment longer: a timer that is due in the middle of the story can be lost by the server.
       for (let left = ms(span) + 2_000; left > 0; left -= ms('1d')) {
         await server.sleep(Math.min(left, ms('1d')));
         await syncClock();
       }
     },
-    move: async (handle, orderId, statuses) => {
+    /** Moves an order and waits each time until its workflow has received it. */
+    move: async (handle: OrderHandle, orderId: string, statuses: readonly string[]) => {
       if (skipsTime) await syncClock();
       for (const status of statuses) {
         const { events } = (await sandbox.move(orderId, status)).order;
         await until(following(handle), (state) => state.timeline.some(({ eventId }) => eventId === events.at(-1)?.id));
       }
     },
-    link: async (policy) => {
+    /** Starts a link of a new user with a provider of the sandbox. */
+    link: async (policy?: LinkPolicy) => {
       const { user } = await sandbox.createUser();
       const start = { userId: user.user_id, provider: 'invented_watch', ...(policy && { policy }) };
       return played(await labs.links.start(start), browser);
     },
-    submit: async (policy) => {
+    /** Submits a small report; the sandbox leaves its job to the story. */
+    submit: async (policy?: ReportPolicy) => {
       const { user } = await sandbox.createUser();
       return labs.reports.submit({
         reference: `recorded-${randomUUID()}`,
@@ -211,7 +180,8 @@ export async function openStage({
         ...(policy && { policy }),
       });
     },
-    visit: async (policy, labTestId) => {
+    /** Starts an appointment for a new order that is drawn at home, or by another lab test. */
+    visit: async (policy?: AppointmentPolicy, labTestId?: string) => {
       const { user } = await sandbox.createUser();
       const request = visitFor(user.user_id);
       const { order } = await browser.orders.create({
@@ -220,7 +190,9 @@ export async function openStage({
       });
       return labs.appointments.start({ orderId: order.id, ...(policy && { policy }) });
     },
-    workAsThoughEncrypted: (taskQueue) => startBareWorker({ ...config, taskQueue }, temporal, { encrypts: true }),
+    /** Works on another task queue as though payloads were encrypted, so a history with credentials can be read. */
+    workAsThoughEncrypted: (taskQueue: string) =>
+      startBareWorker({ ...config, taskQueue }, temporal, { encrypts: true }),
     close: async () => {
       await browser.close();
       await worker.stop();
@@ -263,7 +235,9 @@ async function startBareWorker(
   };
 }
 
-function played(handle: LinkHandle, browser: LabService): PlayedLink {
+/** A link, and the browser of its user. */
+function played(handle: LinkHandle, browser: LabService) {
+  /** The user logs in, and nobody reports the answer. */
   const enterPassword = async (username: string) => {
     const { linkToken } = await handle.url();
     return browser.links.submitPassword(handle.provider, linkToken, { username, password: 'invented-password' });
@@ -272,8 +246,8 @@ function played(handle: LinkHandle, browser: LabService): PlayedLink {
     handle,
     workflowId: linkProviderId(handle.userId, handle.provider),
     enterPassword,
-    logIn: async (username) => void (await handle.reportLinkResult(await enterPassword(username))),
-    untilState: async (holds) => void (await until(handle, holds)),
+    /** The user logs in, and the product reports the answer. */
+    logIn: async (username: string) => void (await handle.reportLinkResult(await enterPassword(username))),
   };
 }
 
@@ -281,10 +255,9 @@ export async function until<State>(
   handle: { state(): Promise<State> },
   holds: (state: State) => boolean,
 ): Promise<State> {
-  for (const deadline = Date.now() + 30_000; ;) {
+  return eventually(async () => {
     const state = await handle.state();
-    if (holds(state)) return state;
-    if (Date.now() > deadline) throw new Error(`It never got there: ${JSON.stringify(state)}`);
-    await sleep(50);
-  }
+    if (!holds(state)) throw new Error(`It never got there: ${JSON.stringify(state)}`);
+    return state;
+  });
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AppointmentState, Slots } from '../../protocol/appointment/messages.js';
 import { AppointmentEnded } from '../../client/appointment/errors.js';
+import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { Visit } from './visit.js';
 import { setStage } from './story.js';
 
@@ -79,7 +80,7 @@ describe('a walk-in', () => {
   const centreBookPath = `${centrePath}/book`;
 
   async function startWalkIn(): Promise<Visit> {
-    return Visit.start(stage, { orderId: await Visit.newWalkIn(stage) });
+    return Visit.start(stage, { orderId: await Visit.newOrder(stage, labTestIds.walkIn) });
   }
 
   /** The id of the n-th slot at a site. */

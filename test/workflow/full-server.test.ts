@@ -13,6 +13,7 @@ import { setStage, type RunningWorker } from './story.js';
 import { submission, submit, uploadPath } from './report.js';
 import { taskQueue } from '../rig/environments.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
+import { stateWith } from './watched.js';
 
 /* The full server: it lists workflows, keeps its time, and lets workers come and go. */
 const stage = setStage({ eventsPerRun: 10_000, keepsHealthData: true });
@@ -128,7 +129,7 @@ test('a final deletion erases rejected events that name only an order or a repor
   await listed(leavingUser, 'kitOrder', 'parsingJob');
   const aside = async (data: object): Promise<string> => {
     const id = randomUUID();
-    await stage.testStore?.store.setAside({ reason: 'not_handled' }, { id, body: JSON.stringify({ data }) });
+    await stage.store.setAside({ reason: 'not_handled' }, { id, body: JSON.stringify({ data }) });
     return id;
   };
   await aside({ order_id: kit.rootOrderId, result: 'critical' });
@@ -136,7 +137,7 @@ test('a final deletion erases rejected events that name only an order or a repor
   const other = await aside({ order_id: randomUUID() });
   const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'leave' } });
   expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
-  expect((await stage.testStore?.store.rejected.list())?.map(({ messageId }) => messageId)).toEqual([other]);
+  expect((await stage.store.rejected.list()).map(({ messageId }) => messageId)).toEqual([other]);
 });
 
 test('an appointment is running work of its user: a deletion cancels it if the policy says so', async () => {
@@ -248,13 +249,13 @@ describe('a worker without the settings of another', () => {
     const { userId } = leavingUser;
     await stage.sandbox.sendHealthData(userId, { kind: 'summary' });
     await stage.sandbox.settleWebhooks();
-    const kept = async () => (await stage.testStore?.store.summaries({ userId }))?.length;
+    const kept = async () => (await stage.store.summaries({ userId })).length;
     await eventually(async () => expect(await kept()).toBe(1));
     // The other one does all that comes before the erasure.
     await stage.stopWorker();
     const handle = await leavingUser.requestDeletion({ policy: { ...resolvePolicy('deletion'), grace: 2_000 } });
     expect(await failureOf(deleteUserId(userId), 'eraseHealthData')).toMatch(/DATABASE_URL is not set/);
-    await leavingUser.expectState(handle, { phase: 'confirming' });
+    await stateWith(handle, { phase: 'confirming' });
     expect(await kept()).toBe(1);
     await takenOver();
     expect(await handle.result()).toMatchObject({ outcome: 'deleted' });

@@ -1,13 +1,12 @@
 import { Client, WorkflowFailedError } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { randomUUID } from 'node:crypto';
-import type { HealthDataStore } from '../../store/health-data-store.js';
 import { errors, LabOperations } from '../../client/index.js';
 import { LeavingUser } from './leaving-user.js';
 import { Workout } from './workout.js';
 import { deleteUserId, kitOrderId } from '../../protocol/ids.js';
 import type { RejectedEventEntry } from '../../protocol/operators/rejected-events.js';
-import { eventsOf, textOf } from './recorded.js';
+import { activitiesOf, eventsOf, textOf } from './recorded.js';
 import { eventually } from '../rig/eventually.js';
 import { glucose, sample, samplesOf, valuesOf } from '../store/received.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
@@ -20,9 +19,7 @@ import { taskQueue } from '../rig/environments.js';
 const stage = setStage({ keepsHealthData: true });
 
 /** What the store has about the user. */
-async function storedOf({ testStore }: Stage, { userId }: LeavingUser): Promise<number> {
-  if (!testStore) throw new Error('This stage has no store.');
-  const { store } = testStore;
+async function storedOf({ store }: Stage, { userId }: LeavingUser): Promise<number> {
   const found = [...(await store.summaries({ userId })), ...(await store.historyNotices(userId))];
   const samples = store.samples({
     userId,
@@ -46,11 +43,6 @@ async function withHealthData(): Promise<LeavingUser> {
   return leavingUser;
 }
 
-async function activitiesOf({ userId }: LeavingUser): Promise<string[]> {
-  const events = await eventsOf(stage, deleteUserId(userId));
-  return events.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? []);
-}
-
 test('the end of the grace erases all health data, and what arrives later is not kept', async () => {
   const leavingUser = await withHealthData();
   const other = await withHealthData();
@@ -61,12 +53,12 @@ test('the end of the grace erases all health data, and what arrives later is not
   expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
   expect(await storedOf(stage, leavingUser)).toBe(0);
   expect(leavingUser.notified).toEqual(['deletion_scheduled', 'deletion_reminder', 'deleted']);
-  expect((await activitiesOf(leavingUser)).filter((name) => name === 'eraseHealthData')).toHaveLength(1);
+  expect(
+    (await activitiesOf(stage, deleteUserId(leavingUser.userId))).filter((name) => name === 'eraseHealthData'),
+  ).toHaveLength(1);
   const body = JSON.stringify({ user_id: leavingUser.userId });
   const late = { id: `late-${leavingUser.userId}`, body };
-  expect(await stage.testStore?.store.setAside({ userId: leavingUser.userId, reason: 'late' }, late)).toBe(
-    'user_deleted',
-  );
+  expect(await stage.store.setAside({ userId: leavingUser.userId, reason: 'late' }, late)).toBe('user_deleted');
   expect(await storedOf(stage, other)).toBe(6);
 });
 
@@ -103,17 +95,12 @@ test('an update of the workout fetches the stream again, in a run of its own', a
 
 const at = '2026-01-05T10:00:00Z';
 
-function store(): HealthDataStore {
-  if (!stage.testStore) throw new Error('This stage has no store.');
-  return stage.testStore.store;
-}
-
 /** An event that an earlier release, or a database limit, put aside. */
 async function storeRejected(event: Record<string, unknown>, reason = 'not_handled'): Promise<string> {
   const eventType = typeof event['event_type'] === 'string' ? event['event_type'] : undefined;
   const messageId = `msg_${randomUUID()}`;
-  await store().setAside({ eventType, reason }, { id: messageId, body: JSON.stringify(event) });
-  const [latest] = await store().rejected.list({ limit: 1 });
+  await stage.store.setAside({ eventType, reason }, { id: messageId, body: JSON.stringify(event) });
+  const [latest] = await stage.store.rejected.list({ limit: 1 });
   expect(latest).toMatchObject({ messageId });
   return latest?.id ?? '';
 }
@@ -164,7 +151,7 @@ describe('the list', () => {
   });
 
   test('leaves out users, and a type that does not look like one', async () => {
-    await store().setAside(
+    await stage.store.setAside(
       { eventType: 'Testperson Invented, Springfield', userId: 'Testperson', reason: 'not_handled' },
       { id: randomUUID(), body: '{}' },
     );
@@ -178,14 +165,14 @@ describe('a replay', () => {
   test('gives health data to the store as received when it first came, and erases the rejected body', async () => {
     const userId = randomUUID();
     const id = await storeRejected(glucose(userId, [sample(at, 7)]));
-    const { receivedAt } = await store().rejected.get(id);
+    const { receivedAt } = await stage.store.rejected.get(id);
     expect(await stage.product.rejectedEvents.replay({ id })).toEqual({
       replayed: { health_data_accepted: 1 },
       left: {},
       leftEvents: [],
     });
-    expect(await samplesOf(store(), userId, 'glucose')).toMatchObject([{ receivedAt, data: { value: 7 } }]);
-    expect(await store().rejected.get(id)).toMatchObject({ state: 'replayed', body: null });
+    expect(await samplesOf(stage.store, userId, 'glucose')).toMatchObject([{ receivedAt, data: { value: 7 } }]);
+    expect(await stage.store.rejected.get(id)).toMatchObject({ state: 'replayed', body: null });
   });
 
   test('delivers an order’s event to its workflow', async () => {
@@ -216,8 +203,11 @@ describe('a replay', () => {
         { id: first, answer: 'not_handled' },
       ],
     });
-    expect(await store().rejected.get(first)).toMatchObject({ state: 'waiting', body: expect.any(String) as string });
-    expect(await valuesOf(store(), userId)).toEqual([5]);
+    expect(await stage.store.rejected.get(first)).toMatchObject({
+      state: 'waiting',
+      body: expect.any(String) as string,
+    });
+    expect(await valuesOf(stage.store, userId)).toEqual([5]);
   });
 
   test('a replay of many events takes no more than the limit, and says where it stopped', async () => {
@@ -248,7 +238,7 @@ describe('discarding', () => {
     await expect(stage.product.rejectedEvents.discard(id, { reason: 'another' })).rejects.toBeInstanceOf(
       errors.RejectedEventSettled,
     );
-    expect(await store().rejected.get(id)).toMatchObject({ state: 'discarded', body: null });
+    expect(await stage.store.rejected.get(id)).toMatchObject({ state: 'discarded', body: null });
     expect((await listed({ state: 'discarded' }, { limit: 1 })).events).toMatchObject([
       { id, discardReason: 'a test of the sender', settledAt: expect.any(String) as string },
     ]);

@@ -1,23 +1,25 @@
 import { eventually } from '../rig/eventually.js';
-import { followed } from '../rig/followed.js';
+import { followed, following } from '../rig/followed.js';
 import { expect } from 'vitest';
 import type { OrderHandle } from '../../client/order/order-handle.js';
 import type { RevealedOrder, SandboxControl } from '../../sandbox/control.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
-import type { AttentionReason, OrderState } from '../../protocol/order/state.js';
+import type { OrderState } from '../../protocol/order/state.js';
 import type { Notification } from '../rig/notification-receiver.js';
 import { consents, patientAddress, patientDetails } from '../rig/cast.js';
 import type { Stage } from './story.js';
+import { Watched } from './watched.js';
 
 type Move = Exclude<Parameters<SandboxControl['move']>[1], string>;
 
 /** One order in a story: what happens to it at the service, and what the product is notified of. */
-export class Kit {
+export class Kit extends Watched<OrderState> {
   readonly handle: OrderHandle;
   readonly rootOrderId: string;
   private readonly stage: Stage;
 
   constructor(stage: Stage, handle: OrderHandle, rootOrderId: string) {
+    super(following(handle));
     this.stage = stage;
     this.handle = handle;
     this.rootOrderId = rootOrderId;
@@ -63,23 +65,6 @@ export class Kit {
     };
   }
 
-  /** Waits until the state has all this. */
-  async expectState(expected: Partial<OrderState>): Promise<OrderState> {
-    return eventually(async () => {
-      const state = await followed(this.handle);
-      expect(state).toMatchObject(expected);
-      return state;
-    });
-  }
-
-  /** Waits until the order needs attention for exactly these reasons. */
-  async expectAttention(...reasons: AttentionReason[]): Promise<void> {
-    await eventually(async () => {
-      const { attention } = await followed(this.handle);
-      expect(attention.map(({ reason }) => reason)).toEqual(reasons);
-    });
-  }
-
   /** Waits for the order's result without letting time pass. */
   async result(): Promise<KitOrderResult> {
     return this.handle.result();
@@ -90,19 +75,13 @@ export class Kit {
     return this.stage.receiver.about(this.rootOrderId);
   }
 
-  /** The same in brief: a phase or a reason follows the type. */
   get notified(): string[] {
     return this.notifications.map(briefly);
   }
 
-  /** The same for a receiver that drops repeats: if a run ends while it notifies, the next one notifies again. */
+  /** `notified` for a receiver that drops repeats: if a run ends while it notifies, the next one notifies again. */
   get notifiedOnce(): string[] {
     return withoutRepeats(this.notifications).map(briefly);
-  }
-
-  /** Waits until the product has been notified of exactly this. */
-  async expectNotifications(...expected: string[]): Promise<void> {
-    await eventually(() => expect(this.notified).toEqual(expected));
   }
 }
 

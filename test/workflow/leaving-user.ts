@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { errors } from '../../client/index.js';
 import type { DeletionHandle } from '../../client/user/deletion-handle.js';
 import { deleteUserId } from '../../protocol/ids.js';
-import type { DeleteUserInput, DeletionState } from '../../protocol/deletion/messages.js';
+import type { DeleteUserInput } from '../../protocol/deletion/messages.js';
 import { eventually } from '../rig/eventually.js';
 import type { Stage } from './story.js';
 
@@ -61,15 +61,6 @@ export class LeavingUser {
   /** Waits until the product has been notified of exactly this. */
   async expectNotifications(...expected: string[]): Promise<void> {
     await eventually(() => expect(this.notified).toEqual(expected));
-  }
-
-  /** Waits until the state has all this. */
-  async expectState(handle: DeletionHandle, expected: Partial<DeletionState>): Promise<DeletionState> {
-    return eventually(async () => {
-      const state = await handle.state();
-      expect(state).toMatchObject(expected);
-      return state;
-    });
   }
 }
 

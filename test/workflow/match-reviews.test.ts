@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { MatchReviewHandle } from '../../client/index.js';
 import { kitOrderId, matchReviewId } from '../../protocol/ids.js';
-import type { MatchReviewState } from '../../protocol/match-review/messages.js';
 import type { MatchReviewPolicy } from '../../protocol/match-review/policy.js';
 import { stateQuery } from '../../protocol/order/messages.js';
 import { personal } from '../rig/cast.js';
@@ -12,6 +11,7 @@ import { reconcileOrdersName } from '../../protocol/reconcile.js';
 import type { reconcileOrders } from '../../workflows/reconcile.js';
 import { eventsOf, textOf } from './recorded.js';
 import { setStage } from './story.js';
+import { stateWith } from './watched.js';
 
 /* Results that match no order: what people decide, here and at the service. */
 
@@ -23,7 +23,6 @@ interface Unmatched {
   id: string;
   orderIds: string[];
   handle: MatchReviewHandle;
-  until(expected: Partial<MatchReviewState>): Promise<MatchReviewState>;
   notified(): string[];
 }
 
@@ -40,12 +39,6 @@ async function unmatched(wanted: NewReview = {}, policy?: MatchReviewPolicy): Pr
   }
   const handle = await eventually(() => stage.product.matchReviews.getHandle({ rawResultId: id }));
   stage.onClear(() => stage.cancelIfRunning(matchReviewId(id)));
-  const until = (expected: Partial<MatchReviewState>) =>
-    eventually(async () => {
-      const state = await handle.state();
-      expect(state).toMatchObject(expected);
-      return state;
-    });
   const notified = () =>
     stage.receiver.accepted
       .filter(({ type, subject }) => type.startsWith('match_review.') && subject === id)
@@ -53,8 +46,8 @@ async function unmatched(wanted: NewReview = {}, policy?: MatchReviewPolicy): Pr
         const what = data['outcome'] ?? data['phase'] ?? data['reason'] ?? data['reminder'] ?? data['decision_code'];
         return `${type.replace('match_review.', '')} ${String(what)}`;
       });
-  await until({ phase: 'awaiting_decision' });
-  return { id, orderIds, handle, until, notified };
+  await stateWith(handle, { phase: 'awaiting_decision' });
+  return { id, orderIds, handle, notified };
 }
 
 /** Nothing of an order is reported by itself. */

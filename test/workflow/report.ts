@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
-import { expect } from 'vitest';
 import type { ReportHandle } from '../../client/report/report-handle.js';
 import type { ReportSubmission } from '../../client/report/reports.js';
 import type { SandboxControl } from '../../sandbox/control.js';
@@ -11,12 +10,11 @@ import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import {
   cancelUpdate as cancelReportUpdate,
   type ParsingJobResult,
-  type ReportAttentionReason,
   type ReportState,
 } from '../../protocol/report/messages.js';
-import { eventually } from '../rig/eventually.js';
 import type { Notification } from '../rig/notification-receiver.js';
 import type { Stage } from './story.js';
+import { Watched } from './watched.js';
 
 export const uploadPath = '/lab_report/v1/parser/job';
 
@@ -66,12 +64,13 @@ export async function follow(stage: Stage, handle: ReportHandle): Promise<Report
 }
 
 /** One report in a story: what happens to its job at the service, and what the product is notified of. */
-export class Report {
+export class Report extends Watched<ReportState> {
   readonly handle: ReportHandle;
   readonly jobId: string;
   private readonly stage: Stage;
 
   constructor(stage: Stage, handle: ReportHandle, jobId: string) {
+    super(handle);
     this.stage = stage;
     this.handle = handle;
     this.jobId = jobId;
@@ -85,23 +84,6 @@ export class Report {
     }
   }
 
-  /** Waits until the state has all this. */
-  async expectState(expected: Partial<ReportState>): Promise<ReportState> {
-    return eventually(async () => {
-      const state = await this.handle.state();
-      expect(state).toMatchObject(expected);
-      return state;
-    });
-  }
-
-  /** Waits until the report needs attention for exactly these reasons. */
-  async expectAttention(...reasons: ReportAttentionReason[]): Promise<void> {
-    await eventually(async () => {
-      const { attention } = await this.handle.state();
-      expect(attention.map(({ reason }) => reason)).toEqual(reasons);
-    });
-  }
-
   /** Waits for the job's result without letting time pass. */
   async result(): Promise<ParsingJobResult> {
     return this.handle.result();
@@ -112,17 +94,12 @@ export class Report {
     return this.stage.receiver.about(this.jobId);
   }
 
-  /** The same in brief: `completed`, `attention_raised parsing_overdue`, `ended abandoned`. */
+  /** `completed`, `attention_raised parsing_overdue`, `ended abandoned`. */
   get notified(): string[] {
     return this.notifications.map(({ type, data }) => {
       const what = data['reason'] ?? data['outcome'];
       return typeof what === 'string' ? `${type} ${what}` : type;
     });
-  }
-
-  /** Waits until the product has been notified of exactly this. */
-  async expectNotifications(...expected: string[]): Promise<void> {
-    await eventually(() => expect(this.notified).toEqual(expected));
   }
 }
 

@@ -27,6 +27,7 @@ import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { startLabService } from '../../sandbox/lab-service/server.js';
 import { withoutSearch } from '../../sandbox/temporal/test-server.js';
 import { createLabService, type LabService } from '../../service/lab-service.js';
+import type { HealthDataStore } from '../../store/health-data-store.js';
 import { healthDataSinks, workerStore } from '../../workers/health-data.js';
 import type { QueueOptions } from '../../workers/worker/queues.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
@@ -251,6 +252,11 @@ export class Stage {
     const stop = () => (stopped ??= worker.stop().then(() => connection.close()));
     this.endings.push(stop);
     return { stop };
+  }
+
+  get store(): HealthDataStore {
+    if (!this.testStore) throw new Error('This stage has no store.');
+    return this.testStore.store;
   }
 
   async close(): Promise<void> {

@@ -1,11 +1,10 @@
-import { expect } from 'vitest';
-import { eventually } from '../rig/eventually.js';
 import type { LinkHandle } from '../../client/link/link-handle.js';
 import type { LinkStart } from '../../client/link/links.js';
 import { linkProviderId } from '../../protocol/ids.js';
 import type { CodeAnswer, LinkState } from '../../protocol/link/messages.js';
 import type { Notification } from '../rig/notification-receiver.js';
 import type { Stage } from './story.js';
+import { Watched } from './watched.js';
 
 /** Where a code goes. `*` stands for any provider in a fault. */
 export function completeMfaPath(provider = '*'): string {
@@ -15,11 +14,12 @@ export function completeMfaPath(provider = '*'): string {
 export const tokenPath = '/v2/link/token';
 
 /** A link in a story: the product on one side, the user's browser on the other. */
-export class UserLink {
+export class UserLink extends Watched<LinkState> {
   readonly handle: LinkHandle;
   private readonly stage: Stage;
 
   private constructor(stage: Stage, handle: LinkHandle) {
+    super(handle);
     this.stage = stage;
     this.handle = handle;
   }
@@ -56,15 +56,6 @@ export class UserLink {
     return this.handle.submitMfaCode({ code: '123456' });
   }
 
-  /** Waits until the state has all this. */
-  async expectState(expected: Partial<LinkState>): Promise<LinkState> {
-    return eventually(async () => {
-      const state = await this.handle.state();
-      expect(state).toMatchObject(expected);
-      return state;
-    });
-  }
-
   get notifications(): Notification[] {
     return this.stage.receiver.accepted.filter(({ subject }) => subject === this.handle.userId);
   }
@@ -73,14 +64,8 @@ export class UserLink {
     return linkProviderId(this.handle.userId, this.handle.provider);
   }
 
-  /** The notifications about the link, in brief. */
   get notified(): string[] {
     return this.notifications.map(({ type, data }) => [type.replace('link.', ''), data['outcome']].join(' ').trim());
-  }
-
-  /** Waits until the product has been notified of exactly this. */
-  async expectNotifications(...expected: string[]): Promise<void> {
-    await eventually(() => expect(this.notified).toEqual(expected));
   }
 
   /** How often a code reached the service. */

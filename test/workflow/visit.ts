@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import type { AppointmentHandle } from '../../client/appointment/appointment-handle.js';
 import type { AppointmentStart } from '../../client/appointment/appointments.js';
 import type { SandboxControl } from '../../sandbox/control.js';
@@ -9,41 +8,31 @@ import { eventually } from '../rig/eventually.js';
 import type { Notification } from '../rig/notification-receiver.js';
 import { patientAddress, patientDetails } from '../rig/cast.js';
 import type { Stage } from './story.js';
+import { Watched } from './watched.js';
 
 type Move = Parameters<SandboxControl['moveAppointment']>[1];
 
 /** An appointment in a story: the product on one side, the provider on the other. */
-export class Visit {
+export class Visit extends Watched<AppointmentState> {
   readonly handle: AppointmentHandle;
   readonly orderId: string;
   private readonly stage: Stage;
 
   private constructor(stage: Stage, handle: AppointmentHandle) {
+    super(handle);
     this.stage = stage;
     this.handle = handle;
     this.orderId = handle.orderId;
   }
 
-  /** An order for a blood draw at home, of a new user; nobody has an appointment yet. */
-  static async newOrder(stage: Stage): Promise<string> {
+  /** An order of a new user for a blood draw, at home unless the lab test says otherwise; nobody has an appointment yet. */
+  static async newOrder(stage: Stage, labTestId: string = labTestIds.atHomePhlebotomy): Promise<string> {
     await stage.syncClock();
     const { order } = await stage.service.orders.create({
       user_id: await stage.newUser(),
-      lab_test_id: labTestIds.atHomePhlebotomy,
+      lab_test_id: labTestId,
       patient_details: patientDetails,
       patient_address: { ...patientAddress, access_notes: 'Ring twice' },
-    });
-    return order.id;
-  }
-
-  /** An order for a blood draw at a service centre. */
-  static async newWalkIn(stage: Stage): Promise<string> {
-    await stage.syncClock();
-    const { order } = await stage.service.orders.create({
-      user_id: await stage.newUser(),
-      lab_test_id: labTestIds.walkIn,
-      patient_details: patientDetails,
-      patient_address: patientAddress,
     });
     return order.id;
   }
@@ -84,15 +73,6 @@ export class Visit {
     await this.stage.sandbox.moveAppointment(this.orderId, move);
   }
 
-  /** Waits until the state has all this. */
-  async expectState(expected: Partial<AppointmentState>): Promise<AppointmentState> {
-    return eventually(async () => {
-      const state = await this.handle.state();
-      expect(state).toMatchObject(expected);
-      return state;
-    });
-  }
-
   /** Lets time pass until the appointment ends, and returns its result. */
   async result(): Promise<AppointmentResult> {
     return this.stage.finish(this.workflowId);
@@ -106,16 +86,10 @@ export class Visit {
     return this.stage.receiver.aboutAppointmentsOf(this.orderId);
   }
 
-  /** The notifications about the appointment, in brief. */
   get notified(): string[] {
     return this.notifications.map(({ type, data }) => {
       const what = data['outcome'] ?? data['phase'] ?? data['reason'] ?? data['reminder'];
       return `${type.replace('appointment.', '')} ${String(what)}`;
     });
-  }
-
-  /** Waits until the product has been notified of exactly this. */
-  async expectNotifications(...expected: string[]): Promise<void> {
-    await eventually(() => expect(this.notified).toEqual(expected));
   }
 }

@@ -3,8 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { StoredStream } from '../../store/health-data-reader.js';
 import { workoutStreamId } from '../../protocol/ids.js';
 import type { FetchWorkoutStreamResult } from '../../protocol/workout-stream.js';
-import type { TestStore } from './test-store.js';
-import { eventsOf } from './recorded.js';
+import { activitiesOf } from './recorded.js';
 import type { Stage } from './story.js';
 
 /** A workout of an invented user in a story, whose stream the service can be asked for. */
@@ -31,11 +30,6 @@ export class Workout {
     return `/v2/timeseries/workouts/${this.workoutId}/stream`;
   }
 
-  get testStore(): TestStore {
-    if (!this.stage.testStore) throw new Error('This stage has no store.');
-    return this.stage.testStore;
-  }
-
   /** Has the service send its webhook about the stream; settles when the ingress has answered. */
   async sendNotice(): Promise<void> {
     await this.stage.sandbox.sendHealthData(this.userId, { kind: 'workout_stream', workout_id: this.workoutId });
@@ -53,7 +47,7 @@ export class Workout {
   }
 
   async stored(): Promise<StoredStream | undefined> {
-    return this.testStore.store.workoutStream(this);
+    return this.stage.store.workoutStream(this);
   }
 
   /** The latest run; undefined if there never was one. */
@@ -68,7 +62,6 @@ export class Workout {
 
   /** The names of the activities of the latest run, in their order. */
   async activities(): Promise<string[]> {
-    const events = await eventsOf(this.stage, this.workflowId);
-    return events.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? []);
+    return activitiesOf(this.stage, this.workflowId);
   }
 }

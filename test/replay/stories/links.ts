@@ -1,3 +1,4 @@
+import { until } from '../stage.js';
 import type { Story } from './story.js';
 
 export const links: readonly Story[] = [
@@ -28,7 +29,7 @@ export const links: readonly Story[] = [
   async function expiredLink(stage) {
     const link = await stage.link({ confirmationWait: '1s', codeReminder: '1s', codeWait: '3s' });
     await link.handle.reportLinkResult({ state: 'success' });
-    await link.untilState(({ attention }) => attention.length > 0);
+    await until(link.handle, ({ attention }) => attention.length > 0);
     await link.logIn('mfa-sms');
     await link.handle.result();
     return { 'link-expired': link.workflowId };
