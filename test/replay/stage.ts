@@ -58,24 +58,17 @@ export interface StageOptions {
 }
 
 /** A Temporal server, and what moves its time. */
-interface StageServer {
-  address: string;
-  sleep(milliseconds: number): Promise<void>;
-  now(): Promise<number>;
-  stop(): Promise<void>;
-}
-
-async function skippingServer(): Promise<StageServer> {
+async function skippingServer() {
   const { environment, stop } = await startTestServer({ searchAttributes: searchAttributeKeys });
   return {
     address: environment.address,
-    sleep: (milliseconds) => environment.sleep(milliseconds),
+    sleep: (milliseconds: number) => environment.sleep(milliseconds),
     now: () => environment.currentTimeMs(),
     stop,
   };
 }
 
-async function fullServer(eventsPerRun: number | undefined): Promise<StageServer> {
+async function fullServer(eventsPerRun: number | undefined) {
   const threshold = `limit.historyCount.suggestContinueAsNew=${eventsPerRun}`;
   const server = await startDevServer({
     searchAttributes: searchAttributeKeys,

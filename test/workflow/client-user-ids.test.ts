@@ -8,13 +8,8 @@ import { setStage } from './story.js';
 /** The worker has NOTIFY_CLIENT_USER_ID=true. */
 const stage = setStage({ namesClientUser: true });
 
-async function newUser() {
-  const { user } = await stage.sandbox.createUser();
-  return { userId: user.user_id, clientUserId: user.client_user_id, path: `/v2/user/${user.user_id}` };
-}
-
 test("every notification of an order carries the user's client_user_id, which is read once and is in no history", async () => {
-  const { userId, clientUserId, path } = await newUser();
+  const { user_id: userId, client_user_id: clientUserId } = (await stage.sandbox.createUser()).user;
   const received: (string | undefined)[] = [];
   stage.receiver.product = createNotificationHandler({
     secrets: [secret],
@@ -29,6 +24,6 @@ test("every notification of an order carries the user's client_user_id, which is
   expect(await kit.result()).toMatchObject({ outcome: 'completed' });
   expect(kit.notifications.map(({ data }) => data['client_user_id'])).toEqual(kit.notified.map(() => clientUserId));
   expect(received).toEqual(kit.notified.map(() => clientUserId));
-  expect(await stage.countRequests('GET', path)).toBe(1);
+  expect(await stage.countRequests('GET', `/v2/user/${userId}`)).toBe(1);
   expect(textOf(await eventsOf(stage, kitOrderId(kit.rootOrderId)))).not.toContain(clientUserId);
 });

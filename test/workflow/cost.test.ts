@@ -115,9 +115,7 @@ test('a report that is followed by webhooks costs its signals, one timer at a ti
   for (let n = 0; n < 5; n += 1) await workflow.signal(jobChangedSignal, { jobId: report.jobId, status: 'started' });
   await report.move({ status: 'completed', results: 'sample' });
   await report.result();
-  const { events = [] } = await workflow.fetchHistory();
-  const count = (name: 'activityTaskScheduled' | 'timerStarted' | 'upsertWorkflowSearchAttributes') =>
-    (events ?? []).filter((event) => event[`${name}EventAttributes`] != null).length;
+  const { count } = await historyOf(workflow.workflowId);
   expect(count('activityTaskScheduled')).toBe(0);
   // One for the hand-over at most, and one for each thing that was new.
   expect(count('timerStarted')).toBeLessThanOrEqual(4);

@@ -6,6 +6,7 @@ import { LeavingUser } from './leaving-user.js';
 import { UserLink } from './user-link.js';
 import { Visit } from './visit.js';
 import { bookAppointmentId, deleteUserId, kitOrderId, placeKitOrderId, submitReportId } from '../../protocol/ids.js';
+import { all } from '../rig/all.js';
 import { eventually } from '../rig/eventually.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
@@ -22,9 +23,8 @@ const stage = setStage({ eventsPerRun: 10_000, keepsHealthData: true });
 async function listed(leavingUser: LeavingUser, ...names: string[]): Promise<void> {
   const query = `${labUserIdKey.name} = '${leavingUser.userId}' AND ExecutionStatus = 'Running'`;
   await eventually(async () => {
-    const running: string[] = [];
-    for await (const { type } of stage.temporal.workflow.list({ query })) running.push(type);
-    expect(running.toSorted()).toEqual(names);
+    const running = await all(stage.temporal.workflow.list({ query }));
+    expect(running.map(({ type }) => type).toSorted()).toEqual(names);
   });
 }
 
@@ -35,6 +35,13 @@ async function placeFor(leavingUser: LeavingUser) {
   return kit;
 }
 
+/** The work that a deletion by the usual policy is refused for. */
+async function workThatPrevents(leavingUser: LeavingUser) {
+  const refused: unknown = await leavingUser.requestDeletion().catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(errors.UserHasRunningWork);
+  return (refused as errors.UserHasRunningWork).workflows;
+}
+
 const kitWork = (rootOrderId: string, more: object = {}) => ({
   workflowId: kitOrderId(rootOrderId),
   name: 'kitOrder',
@@ -43,13 +50,13 @@ const kitWork = (rootOrderId: string, more: object = {}) => ({
 
 /** A deletion that ends soon, so the next story has the stage for itself. */
 const soon = { ...resolvePolicy('deletion'), grace: 1_000 };
+const quick = { creationTimeout: '5s', creationSettling: '8s' } as const;
+
 describe('running work', () => {
   test('prevents the deletion by default: it is named, and the service is asked nothing', async () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const kit = await placeFor(leavingUser);
-    const refused: unknown = await leavingUser.requestDeletion().catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(errors.UserHasRunningWork);
-    expect((refused as errors.UserHasRunningWork).workflows).toEqual([kitWork(kit.rootOrderId)]);
+    expect(await workThatPrevents(leavingUser)).toEqual([kitWork(kit.rootOrderId)]);
     expect(await leavingUser.readUser()).toBe('present');
     expect(await stage.countRequests('DELETE', leavingUser.path)).toBe(0);
     const handle = await stage.product.users.getDeletionHandle({ userId: leavingUser.userId });
@@ -67,8 +74,7 @@ describe('running work', () => {
     const action = { kind: 'answer', status: 503 } as const;
     for (const path of ['/v3/order/testkit', uploadPath])
       await stage.sandbox.addFault({ method: 'POST', path, action });
-    const policy = { creationTimeout: '5s', creationSettling: '8s' } as const;
-    await stage.product.orders.place(await stage.input({ userId, policy }));
+    await stage.product.orders.place(await stage.input({ userId, policy: quick }));
     await stage.product.reports.submit(await submission(stage, { userId }));
     await listed(leavingUser, 'kitOrder', 'linkProvider', 'parsingJob', 'placeKitOrder', 'submitReport');
     const handle = await leavingUser.requestDeletion({ policy: { ...soon, onRunningWork: 'cancel' } });
@@ -87,16 +93,11 @@ describe('running work', () => {
     const leavingUser = await LeavingUser.arrive(stage);
     const down = { kind: 'answer', status: 503 } as const;
     await stage.sandbox.addFault({ method: 'POST', path: '/v3/order/testkit', action: down });
-    const input = await stage.input({
-      userId: leavingUser.userId,
-      policy: { creationTimeout: '5s', creationSettling: '8s' },
-    });
+    const input = await stage.input({ userId: leavingUser.userId, policy: quick });
     const workflowId = placeKitOrderId(input.reference);
     await stage.temporal.workflow.start(placeKitOrderName, { workflowId, taskQueue, args: [input] });
     await listed(leavingUser, 'placeKitOrder');
-    const refused: unknown = await leavingUser.requestDeletion().catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(errors.UserHasRunningWork);
-    expect((refused as errors.UserHasRunningWork).workflows).toEqual([{ workflowId, name: 'placeKitOrder' }]);
+    expect(await workThatPrevents(leavingUser)).toEqual([{ workflowId, name: 'placeKitOrder' }]);
     expect(await leavingUser.readUser()).toBe('present');
   });
 
@@ -109,15 +110,11 @@ describe('running work', () => {
     const upload = await submission(stage, { userId: shouted });
     await stage.product.reports.submit(upload);
     await listed(leavingUser, 'kitOrder', 'linkProvider', 'submitReport');
-    const refused: unknown = await leavingUser.requestDeletion().catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(errors.UserHasRunningWork);
-    const names = (refused as errors.UserHasRunningWork).workflows.map(({ name }) => name);
+    const names = (await workThatPrevents(leavingUser)).map(({ name }) => name);
     expect(names.toSorted()).toEqual(['kitOrder', 'linkProvider', 'submitReport']);
     const [order] = await stage.sandbox.requests({ method: 'POST', path: '/v3/order/testkit' });
     expect(JSON.stringify(order)).not.toContain(shouted);
-    const found: (string | undefined)[] = [];
-    for await (const { rootOrderId } of stage.product.orders.list({ userId: shouted })) found.push(rootOrderId);
-    expect(found).toEqual([kit.rootOrderId]);
+    expect(await all(stage.product.orders.list({ userId: shouted }))).toMatchObject([{ rootOrderId: kit.rootOrderId }]);
     await stage.temporal.workflow.getHandle(submitReportId(upload.reference)).terminate();
   });
 });
@@ -181,33 +178,24 @@ test('a deletion that was notified as final stays final even if the service woul
   expect(await leavingUser.readUser()).toMatch(/scheduled/);
 });
 
-describe('a notification that the receiver refuses for good', () => {
-  async function refusedKit(): Promise<Kit> {
-    stage.receiver.refuses = ({ data }) => data['phase'] === 'in_transit_to_customer';
-    const kit = await stage.place();
-    await kit.move('transit_customer', 'with_customer');
-    await kit.expectNotifications('phase_changed awaiting_registration', 'phase_changed awaiting_registration');
-    expect(stage.receiver.refused).toHaveLength(1);
-    return kit;
-  }
-
-  test('is set aside, the next one goes out, and an operator finds it and has it sent again', async () => {
-    const kit = await refusedKit();
-    const source = kitOrderId(kit.rootOrderId);
-    await eventually(async () => {
-      const listed: string[] = [];
-      const page = { limit: 10, onNext: () => undefined };
-      for await (const each of stage.product.notifications.list({ page })) listed.push(each.source);
-      expect(listed).toContain(source);
-    });
-    expect(await stage.product.notifications.isWaiting(source)).toBe(true);
-    const { undelivered } = await stage.product.notifications.state(source);
-    expect(undelivered).toMatchObject([{ type: 'labops.order.phase_changed', refusedWith: 422 }]);
-    stage.receiver.refuses = () => false;
-    await stage.product.notifications.resend(source, { ids: [undelivered[0]?.id ?? ''] });
-    await eventually(() => expect(kit.notified).toContain('phase_changed in_transit_to_customer'));
-    await eventually(async () => expect(await stage.product.notifications.isWaiting(source)).toBe(false));
+test('a notification that the receiver refuses for good is set aside, the next one goes out, and an operator finds it and has it sent again', async () => {
+  stage.receiver.refuses = ({ data }) => data['phase'] === 'in_transit_to_customer';
+  const kit = await stage.place();
+  await kit.move('transit_customer', 'with_customer');
+  await kit.expectNotifications('phase_changed awaiting_registration', 'phase_changed awaiting_registration');
+  expect(stage.receiver.refused).toHaveLength(1);
+  const source = kitOrderId(kit.rootOrderId);
+  await eventually(async () => {
+    const waiting = await all(stage.product.notifications.list({ page: { limit: 10, onNext: () => undefined } }));
+    expect(waiting.map((each) => each.source)).toContain(source);
   });
+  expect(await stage.product.notifications.isWaiting(source)).toBe(true);
+  const { undelivered } = await stage.product.notifications.state(source);
+  expect(undelivered).toMatchObject([{ type: 'labops.order.phase_changed', refusedWith: 422 }]);
+  stage.receiver.refuses = () => false;
+  await stage.product.notifications.resend(source, { ids: [undelivered[0]?.id ?? ''] });
+  await eventually(() => expect(kit.notified).toContain('phase_changed in_transit_to_customer'));
+  await eventually(async () => expect(await stage.product.notifications.isWaiting(source)).toBe(false));
 });
 
 /** Two workers on one queue, of which one lacks NOTIFY_URL and DATABASE_URL. */

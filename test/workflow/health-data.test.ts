@@ -107,12 +107,6 @@ async function storeRejected(event: Record<string, unknown>, reason = 'not_handl
 
 const unknown = () => ({ event_type: `an.event.of.${randomUUID()}`, client_user_id: 'Testperson' });
 
-/** Every history of the commands on rejected events, as text. */
-async function historiesOf(workflowIds: readonly string[]): Promise<string> {
-  const histories = await Promise.all(workflowIds.map((id) => eventsOf(stage, id)));
-  return histories.map(textOf).join('\n');
-}
-
 /** A page of the list, and the token of the next one. */
 async function listed(
   filter: Parameters<LabOperations['rejectedEvents']['list']>[0],
@@ -230,19 +224,15 @@ describe('a replay', () => {
   });
 });
 
-describe('discarding', () => {
-  test('erases what the event held and keeps the reason; discarding again is success', async () => {
-    const id = await storeRejected(unknown());
-    await stage.product.rejectedEvents.discard(id, { reason: 'a test of the sender' });
-    await stage.product.rejectedEvents.discard(id, { reason: 'a test of the sender' });
-    await expect(stage.product.rejectedEvents.discard(id, { reason: 'another' })).rejects.toBeInstanceOf(
-      errors.RejectedEventSettled,
-    );
-    expect(await stage.store.rejected.get(id)).toMatchObject({ state: 'discarded', body: null });
-    expect((await listed({ state: 'discarded' }, { limit: 1 })).events).toMatchObject([
-      { id, discardReason: 'a test of the sender', settledAt: expect.any(String) as string },
-    ]);
-  });
+test('discarding erases what the event held and keeps the reason; discarding again is success', async () => {
+  const id = await storeRejected(unknown());
+  const discard = (reason: string) => stage.product.rejectedEvents.discard(id, { reason });
+  for (let time = 0; time < 2; time += 1) await discard('a test of the sender');
+  await expect(discard('another')).rejects.toBeInstanceOf(errors.RejectedEventSettled);
+  expect(await stage.store.rejected.get(id)).toMatchObject({ state: 'discarded', body: null });
+  expect((await listed({ state: 'discarded' }, { limit: 1 })).events).toMatchObject([
+    { id, discardReason: 'a test of the sender', settledAt: expect.any(String) as string },
+  ]);
 });
 
 /** A client of its own, and the workflow IDs of the calls that Temporal has taken from it. */
@@ -282,7 +272,7 @@ test('histories hold nothing of the events', async () => {
   await rejectedEvents.replay({ id });
   await rejectedEvents.discard(await storeRejected(unknown()), { reason: 'not wanted' });
   expect(started).toHaveLength(3);
-  const text = await historiesOf(started);
+  const text = (await Promise.all(started.map((workflowId) => eventsOf(stage, workflowId)))).map(textOf).join('\n');
   expect(text).toContain(id);
   for (const secret of [userId, '4711.0815', 'Testperson']) expect(text).not.toContain(secret);
 });

@@ -20,25 +20,12 @@ export const uploadPath = '/lab_report/v1/parser/job';
 
 type Move = Exclude<Parameters<SandboxControl['moveJob']>[1], string>;
 
-/** Writes a small report below the stage's root; the sandbox leaves its job to the story. Answers with its path. */
-export async function writeReport(
-  stage: Stage,
-  bytes: Uint8Array = samplePdf(['labops-sandbox: stuck']),
-): Promise<string> {
-  const path = `${randomUUID()}.pdf`;
-  await writeFile(join(stage.reportRoot, path), bytes);
-  return path;
-}
-
-/** A product backend's input to `reports.submit`. */
+/** A product backend's input to `reports.submit`: a small report below the stage's root, whose job the sandbox leaves to the story. */
 export async function submission(stage: Stage, changes: Partial<ReportSubmission> = {}): Promise<ReportSubmission> {
   await stage.syncClock();
-  return {
-    reference: `report-${randomUUID()}`,
-    userId: await stage.newUser(),
-    file: { path: await writeReport(stage) },
-    ...changes,
-  };
+  const path = `${randomUUID()}.pdf`;
+  await writeFile(join(stage.reportRoot, path), samplePdf(['labops-sandbox: stuck']));
+  return { reference: `report-${randomUUID()}`, userId: await stage.newUser(), file: { path }, ...changes };
 }
 
 /** Submits a report through the public client; after the story nothing of it is left. */

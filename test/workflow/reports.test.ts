@@ -1,7 +1,7 @@
 import { Client } from '@temporalio/client';
 import { describe, expect, test } from 'vitest';
 import { errors, LabOperations } from '../../client/index.js';
-import { endJob, follow, Report, start, submission, submit, uploadPath, writeReport } from './report.js';
+import { endJob, follow, Report, start, submission, submit, uploadPath } from './report.js';
 import { eventually } from '../rig/eventually.js';
 import { hosting } from '../unit/report-file/reading.js';
 import { namespace, taskQueue } from '../rig/environments.js';
@@ -11,8 +11,6 @@ import { setStage } from './story.js';
 /* A report from its upload to its biomarkers, and what only a server shows of it; every other rule has a life in test/unit/report. */
 
 const stage = setStage();
-
-const limit = 10_485_760;
 
 async function uploads(): Promise<number> {
   return stage.countRequests('POST', uploadPath);
@@ -100,20 +98,10 @@ describe('a submission', () => {
     const given = await submission(stage);
     const refused = await start(stage, given);
     await expect(refused.jobId()).rejects.toMatchObject({ name: 'ReportRefused', status: 413 });
-    await stage.sandbox.changeSettings({ reportMaxBytes: limit });
+    await stage.sandbox.changeSettings({ reportMaxBytes: 10_485_760 });
     const report = await follow(stage, await start(stage, given));
     expect(await stage.sandbox.jobs()).toMatchObject([{ id: report.jobId }]);
   });
-});
-
-function padded(size: number): Buffer {
-  const head = samplePdf(['labops-sandbox: stuck']);
-  return Buffer.concat([head, Buffer.alloc(size - head.length, '%')]);
-}
-
-test('a file of exactly the limit is sent, byte for byte', async () => {
-  const report = await submit(stage, { file: { path: await writeReport(stage, padded(limit)) } });
-  expect(await stage.sandbox.job(report.jobId)).toMatchObject({ files: [{ size: limit, name: 'report.pdf' }] });
 });
 
 test('a signed URL is refused by the worker too, while it does not encrypt', async () => {

@@ -149,7 +149,8 @@ export const orders: readonly Story[] = [
     await until(handle, ({ attention }) => attention.some(({ reason }) => reason === 'delivery_overdue'));
     await handle.resolveProblem({ orderId, decision: 'wait' });
     await stage.move(handle, orderId, ['with_customer']);
-    await until(handle, ({ waiting }) => !isWithinSeconds(waiting.until));
+    // The reminder was due within seconds.
+    await until(handle, ({ waiting }) => !(Date.parse(waiting.until ?? '') < Date.now() + 5_000));
     await stage.move(handle, orderId, ['transit_lab', 'problem_in_transit_lab']);
     await until(handle, ({ attention }) => attention.some(({ reason }) => reason === 'problem_persists'));
     const { orderId: replacement } = await handle.replaceKit({ orderId });
@@ -210,17 +211,14 @@ export const orders: readonly Story[] = [
     await handle.result();
     const workflow = stage.temporal.workflow.getHandle(kitOrderId(orderId));
     const { runId: first } = await workflow.describe();
-    await untilListedAsEnded(stage, orderId);
+    // A later run learns from the list what the earlier one announced; the list lags by moments.
+    await untilListed(stage, `WorkflowId = '${workflow.workflowId}' AND ExecutionStatus = 'Completed'`);
     await stage.sandbox.move(orderId, 'corrected');
     while ((await workflow.describe()).runId === first) await sleep(50);
     await handle.result();
     return { corrected: kitOrderId(orderId) };
   },
 ];
-
-function isWithinSeconds(until: string | undefined): boolean {
-  return until !== undefined && Date.parse(until) < Date.now() + 5_000;
-}
 
 async function found(stage: Stage, orderId: string): Promise<OrderHandle> {
   for (;;) {
@@ -231,9 +229,4 @@ async function found(stage: Stage, orderId: string): Promise<OrderHandle> {
       await sleep(50);
     }
   }
-}
-
-/** A later run learns from the list what the earlier one announced; the list lags by moments. */
-async function untilListedAsEnded(stage: Stage, orderId: string): Promise<void> {
-  await untilListed(stage, `WorkflowId = '${kitOrderId(orderId)}' AND ExecutionStatus = 'Completed'`);
 }
