@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { faultsOf, provingTests, readConformance, type Section } from '../../tools/conformance/conformance.js';
 
 test('every item of the specification has a test that proves it or a reason why none can', async () => {
@@ -15,20 +15,15 @@ test('the items are numbered without gaps', async () => {
   expect(sections.flatMap(({ items }) => Object.keys(items))).toEqual([...numbers, ...inconsistencies]);
 });
 
-describe('the comment above a test', () => {
-  test('names items and ranges of them', () => {
-    const text = "// proves 16, 20-22, I3\ntest('has an id', () => {});\ntest('has none', () => {});";
-    expect(provingTests(text)).toEqual([{ title: 'has an id', proves: ['16', '20', '21', '22', 'I3'] }]);
-  });
-
-  test('belongs to a test with rows', () => {
-    const text = '  // proves 7\n  test.each([\n    [1, f(2)],\n  ])("it\'s %s", () => {});';
-    expect(provingTests(text)).toEqual([{ title: "it's %s", proves: ['7'] }]);
-  });
-
-  test('is refused above anything else', () => {
-    expect(() => provingTests("// proves 7\ndescribe('a user', () => {});")).toThrow('directly above a test');
-  });
+test('the comment above a test names items and ranges of them, also above rows, and is refused above anything else', () => {
+  const plain = "// proves 16, 20-22, I3\ntest('has an id', () => {});\ntest('has none', () => {});\n";
+  const rows = '  // proves 7\n  test.each([\n    [1, f(2)],\n  ])("it\'s %s", () => {});';
+  const proofs = [
+    { title: 'has an id', proves: ['16', '20', '21', '22', 'I3'] },
+    { title: "it's %s", proves: ['7'] },
+  ];
+  expect(provingTests(plain + rows)).toEqual(proofs);
+  expect(() => provingTests("// proves 7\ndescribe('a user', () => {});")).toThrow('directly above a test');
 });
 
 test('an item without test and reason, one with both, and an unknown number are faults', () => {

@@ -1,5 +1,5 @@
 import Long from 'long';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { randomBytes } from 'node:crypto';
 import type { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
@@ -18,9 +18,9 @@ import { notificationTarget } from '../../workers/doctor/notification-target.js'
 import { labService } from '../../workers/doctor/service.js';
 import { retention } from '../../workers/doctor/server.js';
 import { reconciliation } from '../../workers/doctor/workers.js';
-import { ensureSearchAttributes, SearchAttributesMissing } from '../../workers/worker/search-attributes.js';
+import { ensureSearchAttributes } from '../../workers/worker/search-attributes.js';
 import { clientAnsweredWith } from '../rig/grpc-answers.js';
-import { answering, rejection, serving } from './service/recording-server.js';
+import { answering, errorNamed, rejection, serving } from './service/recording-server.js';
 
 const { DescribeNamespaceResponse, DescribeTaskQueueResponse } = proto.temporal.api.workflowservice.v1;
 
@@ -85,9 +85,9 @@ test.each(['Keyword', 'KeywordList', 'Datetime'])(
     const { connection } = await temporalAnswering((method) =>
       method === 'AddSearchAttributes' ? { code: 3, details } : undefined,
     );
-    const error = await rejection(ensureSearchAttributes(connection, 'shared'));
-    expect(error).toBeInstanceOf(SearchAttributesMissing);
-    expect((error as Error).message).toMatch(new RegExp(`no room .+ of type ${type}.+ Give it a namespace of its own`));
+    const noRoom = new RegExp(`no room .+ of type ${type}.+ Give it a namespace of its own`);
+    const missing = errorNamed('SearchAttributesMissing', noRoom);
+    expect(await rejection(ensureSearchAttributes(connection, 'shared'))).toMatchObject(missing);
   },
 );
 
@@ -165,16 +165,13 @@ test('a check that fails is a fault with its reason, and holds up no other', asy
 
 test('a check that never answers ends after some seconds', async () => {
   vi.useFakeTimers();
-  try {
-    const running = runChecks([{ name: 'hanging', run: () => new Promise(() => undefined) }, healthy]);
-    await vi.advanceTimersByTimeAsync(answerWithinMs);
-    expect(await running).toMatchObject([
-      { check: 'hanging', status: 'fault', found: 'There was no answer within 8 seconds.' },
-      { check: 'healthy', status: 'ok' },
-    ]);
-  } finally {
-    vi.useRealTimers();
-  }
+  onTestFinished(() => void vi.useRealTimers());
+  const running = runChecks([{ name: 'hanging', run: () => new Promise(() => undefined) }, healthy]);
+  await vi.advanceTimersByTimeAsync(answerWithinMs);
+  expect(await running).toMatchObject([
+    { check: 'hanging', status: 'fault', found: 'There was no answer within 8 seconds.' },
+    { check: 'healthy', status: 'ok' },
+  ]);
 });
 
 test('each finding is one line, without characters that a terminal obeys', () => {

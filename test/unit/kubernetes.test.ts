@@ -53,15 +53,14 @@ function programsOf(manifests: readonly Manifest[]) {
     const [container, ...others] = pod?.containers ?? [];
     if (pod === undefined || container === undefined || others.length > 0) throw new Error('not one container');
     const program = container.command?.at(-1) ?? '';
-    return { program, workload, pod, container, settings: settingsOf(container) };
+    const sources = pod.volumes?.find(({ name }) => name === 'secrets')?.projected?.sources ?? [];
+    const items = sources.flatMap(({ secret }) =>
+      (secret?.items ?? []).map(({ path }) => [path, secret?.name] as const),
+    );
+    /** By the files that they fill. */
+    const secrets = new Map(items);
+    return { program, workload, pod, container, sources, secrets, settings: settingsOf(container) };
   });
-}
-
-/** The Secrets of the program whose path has this part, by the files that they fill. */
-function secretsOf(programs: ReturnType<typeof programsOf>, part: string): Map<string, string | undefined> {
-  const { pod } = programs.find(({ program }) => program.includes(part)) ?? {};
-  const sources = pod?.volumes?.find(({ name }) => name === 'secrets')?.projected?.sources ?? [];
-  return new Map(sources.flatMap(({ secret }) => (secret?.items ?? []).map(({ path }) => [path, secret?.name])));
 }
 
 async function readRendered(variant: Variant): Promise<string> {
@@ -112,14 +111,16 @@ describe.each(variants)('%s', async (variant) => {
     expect(writable?.map(({ mountPath }) => mountPath)).toEqual(['/tmp']);
   });
 
-  test.each(each)('%s reads every secret from a file that a Secret fills', (_program, { pod, container, settings }) => {
-    const mount = container.volumeMounts?.find(({ name }) => name === 'secrets')?.mountPath;
-    const sources = pod.volumes?.find(({ name }) => name === 'secrets')?.projected?.sources ?? [];
-    const files = sources.flatMap(({ secret }) => secret?.items ?? []).map(({ path }) => `${mount}/${path}`);
-    const named = [...settings].filter(([name]) => name.endsWith('_FILE')).map(([, value]) => value);
-    expect(named.length).toBeGreaterThan(0);
-    expect(named.toSorted()).toEqual(files.toSorted());
-  });
+  test.each(each)(
+    '%s reads every secret from a file that a Secret fills',
+    (_program, { container, secrets, settings }) => {
+      const mount = container.volumeMounts?.find(({ name }) => name === 'secrets')?.mountPath;
+      const files = [...secrets.keys()].map((path) => `${mount}/${path}`);
+      const named = [...settings].filter(([name]) => name.endsWith('_FILE')).map(([, value]) => value);
+      expect(named.length).toBeGreaterThan(0);
+      expect(named.toSorted()).toEqual(files.toSorted());
+    },
+  );
 
   const programs = programsOf(manifests).filter(({ workload }) => workload.kind !== 'Job');
   const staying = programs.map((one) => [one.program, one] as const);
@@ -174,19 +175,20 @@ describe.each(variants)('%s', async (variant) => {
   });
 
   test('gives the ingress, which strangers reach, neither the keys nor the database role of the worker', () => {
-    const [ingress, worker] = [secretsOf(programs, 'ingress'), secretsOf(programs, 'worker.js')];
+    const [ingress, worker] = ['ingress.js', 'worker.js'].map(
+      (file) => programs.find(({ program }) => program.endsWith(`/${file}`))?.secrets,
+    );
     const withDatabase = variant === 'least' ? [] : ['DATABASE_URL'];
     for (const path of ['LABOPS_ENCRYPTION_KEYS', ...withDatabase])
-      expect(ingress.get(path)).not.toBe(worker.get(path));
+      expect(ingress?.get(path)).not.toBe(worker?.get(path));
     // By these both recognise a deleted user.
-    expect(ingress.get('DELETED_USERS_KEYS')).toBe(worker.get('DELETED_USERS_KEYS'));
+    expect(ingress?.get('DELETED_USERS_KEYS')).toBe(worker?.get('DELETED_USERS_KEYS'));
   });
 
   test('gives no pod that stays the user who owns the tables', () => {
     const [job] = programsOf(manifests).filter(({ workload }) => workload.kind === 'Job');
-    const owner = job && secretsOf([job], 'migrate').get('DATABASE_URL');
-    expect(owner).toBe(variant === 'least' ? undefined : 'lab-operations-migration');
-    const names = programs.flatMap(({ program }) => [...secretsOf([...programs], program).values()]);
+    expect(job?.secrets.get('DATABASE_URL')).toBe(variant === 'least' ? undefined : 'lab-operations-migration');
+    const names = programs.flatMap(({ secrets }) => [...secrets.values()]);
     expect(names).not.toContain('lab-operations-migration');
   });
 
@@ -222,7 +224,7 @@ async function programOf(variant: Variant, file: 'worker' | 'ingress' | 'codec-s
   const programs = programsOf(manifestsOf(await readRendered(variant)));
   const found = programs.find(({ program }) => program === `dist/workers/${file}.js`);
   if (found === undefined) throw new Error(`${variant} does not run ${file}`);
-  return { ...found, secrets: secretsOf([found], file) };
+  return found;
 }
 
 test('with the worker controller, the worker and the ingress use the same server and namespace', async () => {
@@ -246,8 +248,7 @@ test('what is switched off needs no Secret and no setting', async () => {
 });
 
 test('Secrets of other names fill the files that the settings name', async () => {
-  const { pod, settings } = await programOf('most', 'worker');
-  const sources = pod.volumes?.find(({ name }) => name === 'secrets')?.projected?.sources ?? [];
+  const { sources, settings } = await programOf('most', 'worker');
   expect(sources).toContainEqual({
     secret: { name: 'temporal-cloud', items: [{ key: 'api-key', path: 'TEMPORAL_API_KEY' }] },
   });
@@ -377,9 +378,8 @@ describe('the chart', async () => {
         'workerVersioning.enabled=true,secrets.TEMPORAL_API_KEY.name=invented-key',
         'settings.LOG_LEVEL=debug,ingress.settings.LOG_LEVEL=',
       ];
-      const programs = programsOf(
-        manifestsOf((await rendered(projectFolder, 'base', '--set', values.join(','))) ?? ''),
-      );
+      const text = await rendered(projectFolder, 'base', '--set', values.join(','));
+      const programs = programsOf(manifestsOf(text ?? ''));
       const [worker, ingress] = ['worker', 'ingress'].map((name) =>
         programs.find(({ program }) => program === `dist/workers/${name}.js`),
       );

@@ -8,7 +8,7 @@ import { createWebhookHandler } from '../../client/webhooks/handler.js';
 import { BackgroundConnection } from '../../workers/native-connection.js';
 import { readIngressConfig } from '../../workers/settings/config.js';
 import { otherPair, serverPair } from '../rig/certificates.js';
-import { type GrpcStatus, serverAnsweringWith } from '../rig/grpc-answers.js';
+import { serverAnsweringWith } from '../rig/grpc-answers.js';
 import { orderEvent, secret, signed } from './webhooks/sending.js';
 
 /* The ingress's way to Temporal: the native client, with the settings and the answers of gRPC for JavaScript. */
@@ -34,24 +34,18 @@ async function answerThrough(connection: BackgroundConnection): Promise<string |
 const identity = { cert: serverPair.certificate, key: serverPair.key };
 const askingClients = { ...identity, requestCert: true, rejectUnauthorized: true, ca: otherPair.certificate };
 
+const node = { NODE_EXTRA_CA_CERTS: serverPair };
+const another = { TEMPORAL_TLS_SERVER_CA_CERT_PATH: otherPair };
+const ofClient = { ...node, TEMPORAL_TLS_CLIENT_CERT_PATH: otherPair };
+
 test.each([
-  ['NODE_EXTRA_CA_CERTS', identity, { NODE_EXTRA_CA_CERTS: serverPair }, 'delivered'],
+  ['NODE_EXTRA_CA_CERTS', identity, node, 'delivered'],
   ['nothing', identity, {}, 'temporal_unavailable'],
   ['TEMPORAL_TLS_SERVER_CA_CERT_PATH', identity, { TEMPORAL_TLS_SERVER_CA_CERT_PATH: serverPair }, 'delivered'],
-  ['another authority', identity, { TEMPORAL_TLS_SERVER_CA_CERT_PATH: otherPair }, 'temporal_unavailable'],
-  [
-    'another authority, although Node trusts the right one',
-    identity,
-    { NODE_EXTRA_CA_CERTS: serverPair, TEMPORAL_TLS_SERVER_CA_CERT_PATH: otherPair },
-    'temporal_unavailable',
-  ],
-  [
-    'NODE_EXTRA_CA_CERTS and a certificate of the client',
-    askingClients,
-    { NODE_EXTRA_CA_CERTS: serverPair, TEMPORAL_TLS_CLIENT_CERT_PATH: otherPair },
-    'delivered',
-  ],
-  ['NODE_EXTRA_CA_CERTS alone', askingClients, { NODE_EXTRA_CA_CERTS: serverPair }, 'temporal_unavailable'],
+  ['another authority', identity, another, 'temporal_unavailable'],
+  ['another authority, although Node trusts the right one', identity, { ...node, ...another }, 'temporal_unavailable'],
+  ['NODE_EXTRA_CA_CERTS and a certificate of the client', askingClients, ofClient, 'delivered'],
+  ['NODE_EXTRA_CA_CERTS alone', askingClients, node, 'temporal_unavailable'],
 ])('a server with TLS is trusted by the settings: %s', async (_name, tls, files, answer) => {
   const port = await serverAnsweringWith(() => undefined, tls);
   const folder = await mkdtemp(join(tmpdir(), 'lab-certificates-'));
@@ -72,26 +66,15 @@ test('a NODE_EXTRA_CA_CERTS that cannot be read ends no start: Node warns of it'
   expect(() => readIngressConfig(env)).not.toThrow();
 });
 
-test.each<[string, GrpcStatus, string]>([
-  [
-    'its run has had too many signals',
-    { code: 3, details: 'exceeded workflow execution limit for signal events' },
-    'temporal_unavailable',
-  ],
-  [
-    'a search attribute is missing',
-    { code: 3, details: 'Namespace default has no mapping defined for search attribute A' },
-    'temporal_refused',
-  ],
-  ['the event is not valid', { code: 3, details: 'WorkflowId exceeds length limit' }, 'event_refused'],
-  [
-    'the message is too large',
-    { code: 8, details: 'grpc: received message larger than max (5 vs. 4)' },
-    'event_refused',
-  ],
-  ['the credentials do not suffice', { code: 7, details: 'no' }, 'temporal_refused'],
-])('the server’s words decide: %s', async (_name, status, answer) => {
-  const port = await serverAnsweringWith((method) => (method === 'SignalWorkflowExecution' ? status : undefined));
+test.each([
+  ['too many signals', 3, 'exceeded workflow execution limit for signal events', 'temporal_unavailable'],
+  ['no attribute', 3, 'Namespace default has no mapping defined for search attribute A', 'temporal_refused'],
+  ['an event that is not valid', 3, 'WorkflowId exceeds length limit', 'event_refused'],
+  ['a message that is too large', 8, 'grpc: received message larger than max (5 vs. 4)', 'event_refused'],
+  ['credentials that do not suffice', 7, 'no', 'temporal_refused'],
+])('the server’s words decide: %s', async (_name, code, details, answer) => {
+  const refusing = (method: string) => (method === 'SignalWorkflowExecution' ? { code, details } : undefined);
+  const port = await serverAnsweringWith(refusing);
   expect(await answerThrough(connectionWith({ TEMPORAL_ADDRESS: `127.0.0.1:${port}` }))).toBe(answer);
 });
 

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { Connection } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -14,7 +12,7 @@ import { fetchThroughProxy, proxyFor } from '../../service/http/proxy.config.js'
 import { readIngressConfig } from '../../workers/settings/config.js';
 import { connect as connectNatively } from '../../workers/native-connection.js';
 import { clientAnsweredWith } from '../rig/grpc-answers.js';
-import { answering, rejection } from './service/recording-server.js';
+import { answering, rejection, serving } from './service/recording-server.js';
 
 /* One rule for all connections: which proxy, and never for this machine. */
 
@@ -84,7 +82,8 @@ describe('the proxy for an address', () => {
 async function startProxy(target?: string) {
   const hosts: string[] = [];
   const credentials: (string | undefined)[] = [];
-  const server = createServer().on('connect', (request, socket) => {
+  const { server, baseUrl } = await serving(() => undefined);
+  server.on('connect', (request, socket) => {
     hosts.push(request.url ?? '');
     credentials.push(request.headers['proxy-authorization']);
     socket.on('error', () => undefined);
@@ -99,19 +98,12 @@ async function startProxy(target?: string) {
     });
     there.on('error', () => socket.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    vi.unstubAllEnvs();
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  onTestFinished(() => void vi.unstubAllEnvs());
   const use = (...names: string[]) => {
     for (const name of [...both, 'no_proxy', 'NO_PROXY'])
-      vi.stubEnv(name, names.includes(name) ? `http://user:pa55@127.0.0.1:${port}` : '');
+      vi.stubEnv(name, names.includes(name) ? baseUrl.replace('//', '//user:pa55@') : '');
   };
-  return { hosts, credentials, use, url: `http://127.0.0.1:${port}` };
+  return { hosts, credentials, use, url: baseUrl };
 }
 
 const event = { id: 'order-1/7/phase_changed' } as CloudEvent;

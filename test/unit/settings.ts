@@ -1,4 +1,8 @@
-import { expect } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
 import {
   readCodecServerConfig,
   readIngressConfig,
@@ -22,6 +26,14 @@ export const worker = (env: Settings = {}) => readWorkerConfig({ ...service, ...
 export const ingress = (env: Settings = {}) => readIngressConfig({ ...webhooks, ...env });
 export const codecServer = (env: Settings = {}) => readCodecServerConfig({ ...encryption, ...env });
 export const single = (env: Settings = {}) => readSingleProcessConfig({ ...service, ...webhooks, ...env });
+
+/** A file with this content, until the test has ended. */
+export async function fileWith(content: string | Uint8Array): Promise<string> {
+  const file = join(tmpdir(), `lab-operations-setting-${randomUUID()}`);
+  await writeFile(file, content);
+  onTestFinished(() => rm(file));
+  return file;
+}
 
 /** The faults by setting. */
 export function faultsOf(read: () => unknown): Record<string, string> {

@@ -5,13 +5,13 @@ import { errors, LabOperations } from '../../client/index.js';
 import { LeavingUser } from './leaving-user.js';
 import { Workout } from './workout.js';
 import { deleteUserId, kitOrderId } from '../../protocol/ids.js';
-import type { RejectedEventEntry } from '../../protocol/operators/rejected-events.js';
 import { activitiesOf, eventsOf, textOf } from './recorded.js';
+import { all } from '../rig/all.js';
 import { eventually } from '../rig/eventually.js';
 import { glucose, sample, samplesOf, valuesOf } from '../store/received.js';
 import { labUserIdKey } from '../../protocol/search-attributes.js';
 import { orderEvent } from '../unit/webhooks/sending.js';
-import { setStage, type Stage } from './story.js';
+import { setStage } from './story.js';
 import { taskQueue } from '../rig/environments.js';
 
 /* Health data and rejected events, which the store keeps: what only a server shows of them; the store itself is tested in test/store. */
@@ -19,17 +19,14 @@ import { taskQueue } from '../rig/environments.js';
 const stage = setStage({ keepsHealthData: true });
 
 /** What the store has about the user. */
-async function storedOf({ store }: Stage, { userId }: LeavingUser): Promise<number> {
-  const found = [...(await store.summaries({ userId })), ...(await store.historyNotices(userId))];
-  const samples = store.samples({
-    userId,
-    resource: 'glucose',
-    from: '2000-01-01T00:00:00Z',
-    to: '2100-01-01T00:00:00Z',
-  });
-  for await (const sample of samples) found.push(sample as never);
-  const rejected = await store.rejected.list({ limit: 1000 });
-  return found.length + rejected.filter((event) => event.userId === userId).length;
+async function storedOf({ userId }: LeavingUser): Promise<number> {
+  const { store } = stage;
+  const rejected = (await store.rejected.list({ limit: 1000 })).filter((event) => event.userId === userId);
+  const ofUser = [
+    ...[await store.summaries({ userId }), await store.historyNotices(userId), rejected],
+    await samplesOf(store, userId, 'glucose'),
+  ];
+  return ofUser.flat().length;
 }
 
 async function withHealthData(): Promise<LeavingUser> {
@@ -39,7 +36,7 @@ async function withHealthData(): Promise<LeavingUser> {
   await stage.sandbox.sendHealthData(leavingUser.userId, { kind: 'history' });
   await stage.sandbox.sendHealthData(leavingUser.userId, { kind: 'untidy', variant: 'without_provider' });
   await stage.sandbox.settleWebhooks();
-  await eventually(async () => expect(await storedOf(stage, leavingUser)).toBe(6));
+  await eventually(async () => expect(await storedOf(leavingUser)).toBe(6));
   return leavingUser;
 }
 
@@ -48,10 +45,10 @@ test('the end of the grace erases all health data, and what arrives later is not
   const other = await withHealthData();
   const handle = await leavingUser.requestDeletion();
   await stage.skip('6 days');
-  expect(await storedOf(stage, leavingUser), 'within the grace all is there').toBe(6);
+  expect(await storedOf(leavingUser), 'within the grace all is there').toBe(6);
   await stage.skip('25 hours');
   expect(await handle.result()).toMatchObject({ outcome: 'deleted' });
-  expect(await storedOf(stage, leavingUser)).toBe(0);
+  expect(await storedOf(leavingUser)).toBe(0);
   expect(leavingUser.notified).toEqual(['deletion_scheduled', 'deletion_reminder', 'deleted']);
   expect(
     (await activitiesOf(stage, deleteUserId(leavingUser.userId))).filter((name) => name === 'eraseHealthData'),
@@ -59,7 +56,7 @@ test('the end of the grace erases all health data, and what arrives later is not
   const body = JSON.stringify({ user_id: leavingUser.userId });
   const late = { id: `late-${leavingUser.userId}`, body };
   expect(await stage.store.setAside({ userId: leavingUser.userId, reason: 'late' }, late)).toBe('user_deleted');
-  expect(await storedOf(stage, other)).toBe(6);
+  expect(await storedOf(other)).toBe(6);
 });
 
 // proves 7, 215, 264, 303
@@ -112,11 +109,10 @@ async function listed(
   filter: Parameters<LabOperations['rejectedEvents']['list']>[0],
   part: { limit: number; after?: string },
 ) {
-  const page = { events: [] as RejectedEventEntry[], next: undefined as string | undefined };
-  const onNext = (after: string) => void (page.next = after);
-  for await (const event of stage.product.rejectedEvents.list(filter, { page: { ...part, onNext } }))
-    page.events.push(event);
-  return page;
+  let next: string | undefined;
+  const onNext = (after: string) => void (next = after);
+  const events = await all(stage.product.rejectedEvents.list(filter, { page: { ...part, onNext } }));
+  return { events, next };
 }
 
 describe('the list', () => {

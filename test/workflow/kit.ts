@@ -2,7 +2,7 @@ import { eventually } from '../rig/eventually.js';
 import { followed, following } from '../rig/followed.js';
 import { expect } from 'vitest';
 import type { OrderHandle } from '../../client/order/order-handle.js';
-import type { RevealedOrder, SandboxControl } from '../../sandbox/control.js';
+import type { SandboxControl } from '../../sandbox/control.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import type { OrderState } from '../../protocol/order/state.js';
 import type { Notification } from '../rig/notification-receiver.js';
@@ -25,26 +25,18 @@ export class Kit extends Watched<OrderState> {
     this.rootOrderId = rootOrderId;
   }
 
-  /** Moves the current order through these statuses; returns when the workflow has received each. */
+  /** Moves the current order through these statuses; returns when the workflow has received each that a webhook is sent for. */
   async move(...moves: (string | Move)[]): Promise<void> {
     const { orderId } = await followed(this.handle);
-    for (const move of moves) await this.moveOrder(orderId, move);
-  }
-
-  /** Moves an order of the chain to a status; returns when the workflow has received it, if a webhook is sent. */
-  async moveOrder(orderId: string, move: string | Move): Promise<void> {
-    await this.stage.syncClock();
-    const moved = await this.stage.sandbox.move(orderId, move);
-    if (typeof move === 'string' || move.webhook !== false) await this.untilReceived(moved);
-  }
-
-  /** Waits until the workflow knows the order's last event. */
-  async untilReceived({ order }: RevealedOrder): Promise<void> {
-    const last = order.events.at(-1)?.id;
-    await eventually(async () => {
-      const { timeline } = await followed(this.handle);
-      expect(timeline.map(({ eventId }) => eventId)).toContain(last);
-    });
+    for (const move of moves) {
+      await this.stage.syncClock();
+      const { order } = await this.stage.sandbox.move(orderId, move);
+      if (typeof move !== 'string' && move.webhook === false) continue;
+      await eventually(async () => {
+        const { timeline } = await followed(this.handle);
+        expect(timeline.map(({ eventId }) => eventId)).toContain(order.events.at(-1)?.id);
+      });
+    }
   }
 
   /** Registers the current order's kit by the data printed on it. */

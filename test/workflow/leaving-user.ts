@@ -52,10 +52,7 @@ export class LeavingUser {
   get notified(): string[] {
     return this.stage.receiver.accepted
       .filter(({ data }) => data['user_id'] === this.userId)
-      .map(({ type, data }) => {
-        const reason = data['reason'];
-        return `${type.replace('user.', '')}${typeof reason === 'string' ? ` ${reason}` : ''}`;
-      });
+      .map(({ type, data }) => [type.replace('user.', ''), data['reason']].join(' ').trim());
   }
 
   /** Waits until the product has been notified of exactly this. */

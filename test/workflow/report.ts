@@ -83,10 +83,7 @@ export class Report extends Watched<ReportState> {
 
   /** `completed`, `attention_raised parsing_overdue`, `ended abandoned`. */
   get notified(): string[] {
-    return this.notifications.map(({ type, data }) => {
-      const what = data['reason'] ?? data['outcome'];
-      return typeof what === 'string' ? `${type} ${what}` : type;
-    });
+    return this.notifications.map(({ type, data }) => [type, data['reason'] ?? data['outcome']].join(' ').trim());
   }
 }
 

@@ -12,10 +12,6 @@ import { setStage } from './story.js';
 
 const stage = setStage();
 
-async function uploads(): Promise<number> {
-  return stage.countRequests('POST', uploadPath);
-}
-
 test('webhooks about a job that nobody submitted start a workflow that adopts it', async () => {
   await stage.syncClock();
   const { id, user_id: userId } = await stage.sandbox.createJob({ outcome: 'stuck' });
@@ -41,7 +37,7 @@ describe('a submission', () => {
     await report.move({ status: 'completed', results: 'sample' });
     await report.result();
     expect(await (await start(stage, given)).jobId()).toBe(report.jobId);
-    expect(await uploads()).toBe(1);
+    expect(await stage.countRequests('POST', uploadPath)).toBe(1);
     const found = await stage.product.reports.getHandle({ reference: given.reference });
     expect(await found.jobId()).toBe(report.jobId);
   });
@@ -72,7 +68,7 @@ describe('a submission', () => {
     const refused = handle.jobId().catch((error: unknown) => error);
     await stage.skip('1 hour');
     expect(await refused).toBeInstanceOf(errors.ServiceDown);
-    expect(await uploads()).toBe(2);
+    expect(await stage.countRequests('POST', uploadPath)).toBe(2);
     const { reference, attention } = await other.handle.state();
     expect(reference).toBe(other.handle.reference);
     expect(attention.map(({ reason }) => reason)).not.toContain('reference_conflict');

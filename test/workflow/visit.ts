@@ -3,7 +3,7 @@ import type { AppointmentStart } from '../../client/appointment/appointments.js'
 import type { SandboxControl } from '../../sandbox/control.js';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { bookAppointmentId } from '../../protocol/ids.js';
-import type { AppointmentResult, AppointmentState, Slot } from '../../protocol/appointment/messages.js';
+import type { AppointmentResult, AppointmentState } from '../../protocol/appointment/messages.js';
 import { eventually } from '../rig/eventually.js';
 import type { Notification } from '../rig/notification-receiver.js';
 import { patientAddress, patientDetails } from '../rig/cast.js';
@@ -52,19 +52,11 @@ export class Visit extends Watched<AppointmentState> {
     return visit;
   }
 
-  async slot(index = 0): Promise<Slot> {
+  /** The product chooses the first of the slots. */
+  async choose(): Promise<void> {
     await this.stage.syncClock();
     const { slots } = await this.handle.slots();
-    const slot = slots[index];
-    if (!slot) throw new Error('there is no such slot');
-    return slot;
-  }
-
-  /** The product chooses one of the slots. */
-  async choose(index = 0): Promise<Slot> {
-    const slot = await this.slot(index);
-    await this.handle.choose({ slotId: slot.id });
-    return slot;
+    await this.handle.choose({ slotId: slots[0]?.id ?? '' });
   }
 
   /** Moves the appointment, as the provider would. */

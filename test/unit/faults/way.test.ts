@@ -1,77 +1,64 @@
-import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startWay, type Way } from '../../../proof/faults/way.js';
+import { expect, onTestFinished, test } from 'vitest';
+import { startWay } from '../../../proof/faults/way.js';
+import { serving } from '../service/recording-server.js';
 
 const whole = 'a'.repeat(10_000);
-const spoiled = /hang up|aborted|ECONNRESET|Parse Error/;
-let server: Server;
-let way: Way;
-let served: number;
+const spoiled = /fetch failed|terminated/;
 
-beforeEach(async () => {
-  served = 0;
-  server = createServer((_, response) => {
-    served += 1;
+/** A way to a server, which counts what it has served. */
+async function wayToServer() {
+  const counts = { served: 0 };
+  const { baseUrl } = await serving((_, response) => {
+    counts.served += 1;
     response.end(whole);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  way = await startWay([1, (server.address() as AddressInfo).port]);
-});
-afterEach(async () => {
-  await way.close();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
-
-async function get(timeoutMs = 30_000): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const sent = request({ port: way.port, host: '127.0.0.1', agent: false, signal }, (response) => {
-      let text = '';
-      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-      response.on('end', () => resolve(text));
-      response.on('error', reject);
-    });
-    sent.on('error', reject).end();
-  });
+  const way = await startWay([1, Number(new URL(baseUrl).port)]);
+  onTestFinished(() => way.close());
+  const get = async () => (await fetch(`http://127.0.0.1:${way.port}`)).text();
+  return { way, get, counts };
 }
 
 test('a way passes everything on, to the first target that accepts a connection', async () => {
+  const { way, get } = await wayToServer();
   expect(await get()).toBe(whole);
   expect(way.met).toBe(0);
 });
 
 test('a way that refuses lets nothing through, and everything again once it is set back', async () => {
+  const { way, get, counts } = await wayToServer();
   way.set('refuse');
   await expect(get()).rejects.toThrow(spoiled);
-  expect(served).toBe(0);
+  expect(counts.served).toBe(0);
   way.set(undefined);
   expect(await get()).toBe(whole);
 });
 
 test.each(['garble', 'cut'] as const)('a way with "%s" delivers the request and spoils the answer', async (fault) => {
+  const { way, get, counts } = await wayToServer();
   way.set(fault);
   await expect(get()).rejects.toThrow(spoiled);
-  expect(served).toBe(1);
+  expect(counts.served).toBe(1);
 });
 
 test('what a way was given while it hung is never delivered', async () => {
+  const { way, get, counts } = await wayToServer();
   way.set('hang');
-  const answer = get(30_000);
+  const answer = get();
   await expect.poll(() => way.met).toBe(1);
   way.set(undefined);
   await expect(answer).rejects.toThrow(spoiled);
-  expect(served).toBe(0);
+  expect(counts.served).toBe(0);
 });
 
 test('a way that delays delivers late, and all of it', async () => {
+  const { way, get } = await wayToServer();
   way.set('delay');
   expect(await get()).toBe(whole);
   expect(way.met).toBeGreaterThan(0);
 });
 
 test('a way that resets breaks the connections that it has, and takes new ones', async () => {
+  const { way, get } = await wayToServer();
   way.set('delay');
   const answer = get();
   await expect.poll(() => way.met).toBeGreaterThan(0);

@@ -1,12 +1,7 @@
 import { pino } from 'pino';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { ensureReconcileSchedule } from '../../../workers/worker/reconcile-schedule.js';
 import { clientAnsweredWith, type GrpcStatus } from '../../rig/grpc-answers.js';
-
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
 
 const settings = { taskQueue: 'invented-queue', reconcileEveryMinutes: 60 };
 const pauses = { first: 10, longest: 20 };
@@ -18,7 +13,7 @@ async function startWhile(answers: readonly GrpcStatus[]) {
   const lines: { level: number; msg: string }[] = [];
   const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[number]) });
   const schedule = await ensureReconcileSchedule(client, settings, log, pauses);
-  closing.push(() => schedule.stop());
+  onTestFinished(() => schedule.stop());
   return { asked: () => asked, levels: () => lines.map(({ level }) => level), schedule };
 }
 

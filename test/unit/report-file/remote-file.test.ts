@@ -365,19 +365,14 @@ test('a set of headers goes to its hosts and to no other, even after redirects',
   ]);
 });
 
-test('a set of headers that is not configured is refused, even by an inherited name', async () => {
-  const { host, url } = await hosting((_request, response) => response.end(pdf));
-  const files = createReportFiles({ allowedHosts: [host], headerSets: { store: { hosts: [host], headers } } });
-  for (const headersFrom of ['another', 'constructor', '']) {
-    expect(await outcomeOf(files.open({ url, headersFrom }))).toBe('refused: header_set_unknown');
-  }
-});
-
-test('a set of headers for another host is refused before anything is asked', async () => {
+test.each([
+  ...['another', 'constructor', ''].map((headersFrom) => [headersFrom, 'header_set_unknown']),
+  ['elsewhere', 'url_not_allowed'],
+])('a set of headers that is not configured, or is for another host, is refused: %j: %s', async (headersFrom, why) => {
   const { asked, host, url } = await hostAsked();
-  const store = { hosts: ['a.example.com'], headers };
-  const files = createReportFiles({ allowedHosts: [host], headerSets: { store } });
-  expect(await outcomeOf(files.open({ url, headersFrom: 'store' }))).toBe('refused: url_not_allowed');
+  const headerSets = { store: { hosts: [host], headers }, elsewhere: { hosts: ['a.example.com'], headers } };
+  const files = createReportFiles({ allowedHosts: [host], headerSets });
+  expect(await outcomeOf(files.open({ url, headersFrom: headersFrom ?? '' }))).toBe(`refused: ${why}`);
   expect(asked).not.toHaveBeenCalled();
 });
 

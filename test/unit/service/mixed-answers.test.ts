@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LabService } from '../../../service/lab-service.js';
-import { AnswerUnreadable } from '../../../service/errors.js';
 import { importRequest, orderRequest, testkitRequest } from './persons.js';
-import { readFrom, rejection } from './recording-server.js';
+import { errorNamed, readFrom, rejection } from './recording-server.js';
 
 const asked = '0b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
 const another = '1b1c2d3e-4f50-4617-8293-a4b5c6d7e8f9';
@@ -42,8 +41,7 @@ describe.each(calls)('the answer about %s', (_what, call, answer) => {
   });
 
   test('is unreadable if it is about another one: a proxy may mix answers up, and it may be another user', async () => {
-    const error = await rejection(readFrom(answer(another), call));
-    expect(error).toBeInstanceOf(AnswerUnreadable);
-    expect(String(error)).toContain('is about another object than was asked for');
+    const mixed = errorNamed('AnswerUnreadable', 'is about another object than was asked for');
+    expect(await rejection(readFrom(answer(another), call))).toMatchObject(mixed);
   });
 });

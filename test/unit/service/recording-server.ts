@@ -107,6 +107,11 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
+/** To be matched with an error of this name whose message has these words, and with these facts about it. */
+export function errorNamed(name: string, words: string | RegExp = '', facts: object = {}): object {
+  return { name, message: expect.stringMatching(words) as string, ...facts };
+}
+
 async function record(request: IncomingMessage): Promise<RecordedRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);

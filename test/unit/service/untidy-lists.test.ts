@@ -94,13 +94,23 @@ describe('pages with an untidy entry', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('untidy pages of users are read without a total, and once if the offset is ignored', async () => {
+  test('untidy pages of users are read once if the offset is ignored', async () => {
     const ignoring = await serviceWith({ body: { users: [{ user_id: 'a' }, { user_id: 'b' }] } });
     expect(await ids(ignoring.users.list({ pageSize: 2 }))).toEqual(['a', 'b']);
-    const pages = [[{ user_id: 'a' }, { user_id: 'b' }], [{ user_id: 'c' }], []];
-    const { baseUrl } = await answering((_request, index) => ({ body: { users: pages[index] ?? [] } }));
-    expect(await ids(serviceAt(baseUrl).users.list({ pageSize: 2 }))).toEqual(['a', 'b', 'c']);
   });
+
+  // proves 212
+  test.each([{}, { total: null }, { total: 'many' }, { total: true }])(
+    'pages of users end with an empty page if %j is their length',
+    async (counts) => {
+      const pages = [[{ user_id: 'a' }, { user_id: 'b' }], [{ user_id: 'c' }], []];
+      const { baseUrl, requests } = await answering((_request, index) => ({
+        body: { users: pages[index], ...counts },
+      }));
+      expect(await ids(serviceAt(baseUrl).users.list({ pageSize: 2 }))).toEqual(['a', 'b', 'c']);
+      expect(requests).toHaveLength(3);
+    },
+  );
 
   test.each([
     [undefined, ['a', 'b']],

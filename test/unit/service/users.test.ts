@@ -1,48 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { ServiceRefused } from '../../../service/errors.js';
+import { NotFound, ServiceRefused } from '../../../service/errors.js';
 import { needsPhysician } from '../../../service/lab-tests.js';
-import type { User } from '../../../service/users.js';
+import { isScheduledForDeletion } from '../../../service/users.js';
 import { all } from '../../rig/all.js';
 import { answering, readFrom, rejection, serviceAt, serviceWith } from './recording-server.js';
 
 const inventedUser = { user_id: 'user-1', client_user_id: 'client 1' };
 
-const collected = async (users: AsyncIterable<User>) => (await all(users)).map((user) => user.user_id);
-
-function userPages(total: number, cap: number) {
-  return answering(({ url }) => {
+// proves 5, 211, 212, 214, 320, 321, I3
+test('the user list is read page by page, a hundred at a time', async () => {
+  const everybody = Array.from({ length: 250 }, (_, n) => ({ user_id: `user-${n}` }));
+  const { baseUrl, requests } = await answering(({ url }) => {
     const query = new URL(url ?? '', 'http://x').searchParams;
-    const [offset, limit] = [Number(query.get('offset')), Math.min(Number(query.get('limit')), cap)];
-    const ids = Array.from({ length: total }, (_, n) => `user-${n}`).slice(offset, offset + limit);
-    return { body: { users: ids.map((user_id) => ({ user_id })), total, offset, limit } };
+    const [offset, limit] = [Number(query.get('offset')), Number(query.get('limit'))];
+    return { body: { users: everybody.slice(offset, offset + limit), total: 250, offset, limit } };
   });
-}
-
-describe('the user list', () => {
-  // proves 5, 211, 212, 214, 320, 321, I3
-  test('is read page by page, a hundred at a time', async () => {
-    const { baseUrl, requests } = await userPages(250, 500);
-    const ids = await collected(serviceAt(baseUrl).users.list());
-    expect(ids).toHaveLength(250);
-    expect(new Set(ids).size).toBe(250);
-    expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
-      'GET /v2/user/?offset=0&limit=100',
-      'GET /v2/user/?offset=100&limit=100',
-      'GET /v2/user/?offset=200&limit=100',
-    ]);
-  });
-
-  // proves 212
-  test.each([{}, { total: null }, { total: 'many' }, { total: true }])(
-    'ends with an empty page if %j is its length',
-    async (counts) => {
-      const { baseUrl, requests } = await answering(({ url }) => ({
-        body: { users: url?.includes('offset=0&') === true ? [{ user_id: 'user-1' }] : [], ...counts },
-      }));
-      expect(await collected(serviceAt(baseUrl).users.list())).toEqual(['user-1']);
-      expect(requests).toHaveLength(2);
-    },
-  );
+  expect(await all(serviceAt(baseUrl).users.list())).toEqual(everybody);
+  const pages = [0, 100, 200].map((offset) => `GET /v2/user/?offset=${offset}&limit=100`);
+  expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual(pages);
 });
 
 describe('a user', () => {
@@ -108,9 +83,8 @@ describe('creating a user', () => {
   test('is refused if the 400 is not a conflict', async () => {
     const detail = { error_type: 'INVALID_REQUEST', error_message: 'You have reached the maximum of 50 Sandbox users' };
     const { users } = await serviceWith({ status: 400, body: { detail } });
-    const error = await rejection(users.create(request));
-    expect(error).toBeInstanceOf(ServiceRefused);
-    expect(error).toMatchObject({ serviceSentence: detail.error_message });
+    const refused = { name: 'ServiceRefused', serviceSentence: detail.error_message };
+    expect(await rejection(users.create(request))).toMatchObject(refused);
   });
 });
 
@@ -138,5 +112,61 @@ describe('lab accounts', () => {
     [null, false],
   ])('lab accounts of the flow %j need a physician: %j', (delegated_flow, needed) => {
     expect(needsPhysician({ delegated_flow })).toBe(needed);
+  });
+});
+
+test.each([{}, { success: null }, { success: true, more: 1 }])(
+  'a deletion has happened if it is answered %j',
+  async (body) => {
+    const { users } = await serviceWith({ body });
+    await expect(users.delete('user-1')).resolves.toBeUndefined();
+  },
+);
+
+test.each([
+  [{ detail: 'Something went wrong' }, 'AnswerUnreadable'],
+  [{ error: 'Bad Request', message: 'no' }, 'AnswerUnreadable'],
+  [{ success: false }, 'ServiceRefused'],
+])(
+  'a deletion, or an undo, that is answered %j with status 200 may have happened unless success is denied: %s',
+  async (body, name) => {
+    const { users } = await serviceWith({ body });
+    for (const call of [users.delete('user-1'), users.undoDelete({ userId: 'user-1' })])
+      expect(await rejection(call)).toMatchObject({ name, status: 200 });
+  },
+);
+
+test('a change of a user accepts an answer without a body', async () => {
+  const { users } = await serviceWith({ status: 204, body: '' });
+  await expect(users.update('user-1', { client_user_id: null })).resolves.toBeUndefined();
+});
+
+describe('a 404', () => {
+  const call = { method: 'DELETE', path: '/v2/user/{user_id}', status: 404 };
+  const said = (sentence: string) => new NotFound(call, { sentence, fields: [] });
+
+  test.each([
+    'You have scheduled this user for deletion.',
+    'The user has been scheduled for deletion as per your previous request',
+    'Deletion of this user is already SCHEDULED',
+    'User is scheduled to be deleted',
+  ])('says that the user is scheduled for deletion: %s', (reason) => {
+    expect(isScheduledForDeletion(said(reason))).toBe(true);
+  });
+
+  test('says so also in the list of faults', () => {
+    const fields = [{ field: 'user_id', message: 'scheduled for deletion' }];
+    expect(isScheduledForDeletion(new NotFound(call, { fields }))).toBe(true);
+  });
+
+  test.each(['Not found', 'The user does not or no longer exists in this team', 'deleted', 'scheduled', ''])(
+    'says nothing of the kind: %s',
+    (reason) => expect(isScheduledForDeletion(said(reason))).toBe(false),
+  );
+
+  test('is the only status that does: a refusal with another status says nothing of the kind', () => {
+    const refusal = { sentence: 'scheduled for deletion', fields: [] };
+    expect(isScheduledForDeletion(new ServiceRefused({ ...call, status: 400 }, refusal))).toBe(false);
+    expect(isScheduledForDeletion(new Error('scheduled for deletion'))).toBe(false);
   });
 });

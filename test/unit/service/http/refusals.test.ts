@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   FeatureNotEnabled,
   NotFound,
@@ -153,13 +153,10 @@ describe('status', () => {
 describe('Retry-After', () => {
   test('an HTTP date counts from now', () => {
     vi.useFakeTimers({ now: new Date('2026-01-01T00:00:00Z'), toFake: ['Date'] });
-    try {
-      expect(retryAfterMs('Thu, 01 Jan 2026 00:00:30 GMT')).toBe(30_000);
-      expect(retryAfterMs('Thursday, 01-Jan-26 00:01:00 GMT')).toBe(60_000);
-      expect(retryAfterMs('Wed, 31 Dec 2025 23:59:00 GMT')).toBe(0);
-    } finally {
-      vi.useRealTimers();
-    }
+    onTestFinished(() => void vi.useRealTimers());
+    expect(retryAfterMs('Thu, 01 Jan 2026 00:00:30 GMT')).toBe(30_000);
+    expect(retryAfterMs('Thursday, 01-Jan-26 00:01:00 GMT')).toBe(60_000);
+    expect(retryAfterMs('Wed, 31 Dec 2025 23:59:00 GMT')).toBe(0);
   });
 
   test.each([

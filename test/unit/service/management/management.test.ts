@@ -47,96 +47,74 @@ const bindings = [{ team_id: 'team-1' }, { team_id: 'team-2' }];
 const ofTeams = { label: 'Invented', role: 'team_admin' as const, team_role_bindings: bindings };
 const ofTeam = { label: 'Invented', team_id: 'team-1' };
 const changed = { url: 'https://other.example.com', description: 'other', rate_limit: 9 };
+const fullTeam = { ...newTeam, ...teamSettings };
+const disabling = { disabled: true, filter_types: null };
+const shownHeaders = { headers: { 'x-invented': '1' }, sensitive: ['authorization'] };
+const secretPath = `${hooks}/ep_1/secret`;
+const signing = { key: webhookSecret };
+
+type Call = (management: Management) => Promise<unknown>;
 
 /** A call, what it sends, the answer, and what is read from it if that is anything else. */
-const calls: [string, (management: Management) => Promise<unknown>, body: unknown, answer: unknown, read?: unknown][] =
+const calls: [request: string, call: Call, body: unknown, answer: unknown, read?: unknown][] = [
+  [`POST ${teamPath}`, ({ teams }) => teams.create('org-1', newTeam), newTeam, team, teamRead],
+  [`POST ${teamPath}`, ({ teams }) => teams.create('org-1', fullTeam), fullTeam, team, teamRead],
   [
-    [`POST ${teamPath}`, ({ teams }) => teams.create('org-1', newTeam), newTeam, team, teamRead],
-    [
-      `POST ${teamPath}`,
-      ({ teams }) => teams.create('org-1', { ...newTeam, ...teamSettings }),
-      { ...newTeam, ...teamSettings },
-      team,
-      teamRead,
-    ],
-    [
-      `GET ${teamPath}/team-1${bothEnvironments}`,
-      ({ teams }) => teams.get('org-1', 'team-1', { includeEnvironment: ['sandbox', 'production'] }),
-      undefined,
-      { ...team, sandbox: { any: 1 }, production: 'none' },
-      { ...teamRead, sandbox: { any: 1 } },
-    ],
-    [`DELETE ${teamPath}/team-1`, ({ teams }) => teams.delete('org-1', 'team-1'), undefined, 'anything', undefined],
-    [`POST ${hooks}`, ({ webhooks }) => webhooks.create(place, hookSettings), hookSettings, hook],
-    [`GET ${hooks}/ep_1`, ({ webhooks }) => webhooks.get(place, 'ep_1'), undefined, hook],
-    [`PATCH ${hooks}/ep_1`, ({ webhooks }) => webhooks.update(place, 'ep_1', changed), changed, hook],
-    [
-      `PATCH ${hooks}/ep_1`,
-      ({ webhooks }) => webhooks.update(place, 'ep_1', { disabled: true, filter_types: null }),
-      { disabled: true, filter_types: null },
-      hook,
-    ],
-    [`DELETE ${hooks}/ep_1`, ({ webhooks }) => webhooks.delete(place, 'ep_1'), undefined, '', undefined],
-    [
-      `GET ${hooks}/ep_1/headers`,
-      ({ webhooks }) => webhooks.getHeaders(place, 'ep_1'),
-      undefined,
-      { headers: { 'x-invented': '1' }, sensitive: ['authorization'] },
-    ],
-    [
-      `PUT ${hooks}/ep_1/headers`,
-      ({ webhooks }) => webhooks.setHeaders(place, 'ep_1', { authorization: headerValue }),
-      { headers: { authorization: headerValue } },
-      '',
-      undefined,
-    ],
-    [
-      `GET ${hooks}/ep_1/secret`,
-      ({ webhooks }) => webhooks.getSecret(place, 'ep_1'),
-      undefined,
-      { key: webhookSecret },
-      webhookSecret,
-    ],
-    [
-      `POST ${hooks}/ep_1/secret/rotate`,
-      ({ webhooks }) => webhooks.rotateSecret(place, 'ep_1', webhookSecret),
-      { key: webhookSecret },
-      '',
-      undefined,
-    ],
-    [`POST ${hooks}/ep_1/secret/rotate`, ({ webhooks }) => webhooks.rotateSecret(place, 'ep_1'), {}, '', undefined],
-    [`POST ${keysPath}`, ({ managementKeys: keys }) => keys.create('org-1', ofOrg), ofOrg, orgKey],
-    [`POST ${keysPath}`, ({ managementKeys: keys }) => keys.create('org-1', ofTeams), ofTeams, { ...key, key: shown }],
-    [
-      `DELETE ${keysPath}/key-1`,
-      ({ managementKeys: keys }) => keys.delete('org-1', 'key-1'),
-      undefined,
-      null,
-      undefined,
-    ],
-    [`POST ${teamKeys}`, ({ teamApiKeys }) => teamApiKeys.create(region, ofTeam), ofTeam, apiKey],
-    [
-      `DELETE ${teamKeys}?api_key_id=key-2&api_key_id=key-3`,
-      ({ teamApiKeys }) => teamApiKeys.delete(region, ['key-2', 'key-3']),
-      undefined,
-      { success: ['key-2'], failure: null, not_found: ['key-3'] },
-      { deleted: ['key-2'], failed: [], notFound: ['key-3'] },
-    ],
-    [
-      'GET /v1/org/org-1/lab_account/sandbox/eu?lab_account_id=account-1&team_id=team-1&status=pending',
-      ({ labAccounts }) => labAccounts.list(region, { labAccountId: 'account-1', teamId: 'team-1', status: 'pending' }),
-      undefined,
-      { data: [account] },
-      [account],
-    ],
-    [
-      'PATCH /v1/org/org-1/lab_account/sandbox/eu/account-1',
-      ({ labAccounts }) => labAccounts.setTeams(region, 'account-1', []),
-      { team_id_allowlist: [] },
-      { lab_account: account },
-      account,
-    ],
-  ];
+    `GET ${teamPath}/team-1${bothEnvironments}`,
+    ({ teams }) => teams.get('org-1', 'team-1', { includeEnvironment: ['sandbox', 'production'] }),
+    undefined,
+    { ...team, sandbox: { any: 1 }, production: 'none' },
+    { ...teamRead, sandbox: { any: 1 } },
+  ],
+  [`DELETE ${teamPath}/team-1`, ({ teams }) => teams.delete('org-1', 'team-1'), undefined, 'anything', undefined],
+  [`POST ${hooks}`, ({ webhooks }) => webhooks.create(place, hookSettings), hookSettings, hook],
+  [`GET ${hooks}/ep_1`, ({ webhooks }) => webhooks.get(place, 'ep_1'), undefined, hook],
+  [`PATCH ${hooks}/ep_1`, ({ webhooks }) => webhooks.update(place, 'ep_1', changed), changed, hook],
+  [`PATCH ${hooks}/ep_1`, ({ webhooks }) => webhooks.update(place, 'ep_1', disabling), disabling, hook],
+  [`DELETE ${hooks}/ep_1`, ({ webhooks }) => webhooks.delete(place, 'ep_1'), undefined, '', undefined],
+  [`GET ${hooks}/ep_1/headers`, ({ webhooks }) => webhooks.getHeaders(place, 'ep_1'), undefined, shownHeaders],
+  [
+    `PUT ${hooks}/ep_1/headers`,
+    ({ webhooks }) => webhooks.setHeaders(place, 'ep_1', { authorization: headerValue }),
+    { headers: { authorization: headerValue } },
+    '',
+    undefined,
+  ],
+  [`GET ${secretPath}`, ({ webhooks }) => webhooks.getSecret(place, 'ep_1'), undefined, signing, webhookSecret],
+  [
+    `POST ${secretPath}/rotate`,
+    ({ webhooks }) => webhooks.rotateSecret(place, 'ep_1', webhookSecret),
+    signing,
+    '',
+    undefined,
+  ],
+  [`POST ${secretPath}/rotate`, ({ webhooks }) => webhooks.rotateSecret(place, 'ep_1'), {}, '', undefined],
+  [`POST ${keysPath}`, ({ managementKeys: keys }) => keys.create('org-1', ofOrg), ofOrg, orgKey],
+  [`POST ${keysPath}`, ({ managementKeys: keys }) => keys.create('org-1', ofTeams), ofTeams, { ...key, key: shown }],
+  [`DELETE ${keysPath}/key-1`, ({ managementKeys: keys }) => keys.delete('org-1', 'key-1'), undefined, null, undefined],
+  [`POST ${teamKeys}`, ({ teamApiKeys }) => teamApiKeys.create(region, ofTeam), ofTeam, apiKey],
+  [
+    `DELETE ${teamKeys}?api_key_id=key-2&api_key_id=key-3`,
+    ({ teamApiKeys }) => teamApiKeys.delete(region, ['key-2', 'key-3']),
+    undefined,
+    { success: ['key-2'], failure: null, not_found: ['key-3'] },
+    { deleted: ['key-2'], failed: [], notFound: ['key-3'] },
+  ],
+  [
+    'GET /v1/org/org-1/lab_account/sandbox/eu?lab_account_id=account-1&team_id=team-1&status=pending',
+    ({ labAccounts }) => labAccounts.list(region, { labAccountId: 'account-1', teamId: 'team-1', status: 'pending' }),
+    undefined,
+    { data: [account] },
+    [account],
+  ],
+  [
+    'PATCH /v1/org/org-1/lab_account/sandbox/eu/account-1',
+    ({ labAccounts }) => labAccounts.setTeams(region, 'account-1', []),
+    { team_id_allowlist: [] },
+    { lab_account: account },
+    account,
+  ],
+];
 
 // proves 10, 136, 234-240, 242, 246, 248, 249, 251
 test.each(calls)('%s goes out with the management key and no other, and its answer is read', async (...row) => {
@@ -166,28 +144,28 @@ test.each(calls)('%s has neither a key nor a secret in the error of a failure', 
 
 describe('lists with a cursor', () => {
   const narrowed = { teamId: 'team-1', region: ['us', 'eu'], searchQuery: 'invented' };
-  const lists: [name: string, list: (management: Management) => AsyncIterable<unknown>, url: string, field: string][] =
+  type List = (management: Management) => AsyncIterable<unknown>;
+  const lists: [name: string, list: List, url: string, field: string][] = [
     [
-      [
-        'teams',
-        ({ teams }) => teams.list('org-1', narrowed),
-        `${teamPath}?team_id=team-1&region=us&region=eu&search_query=invented`,
-        'teams',
-      ],
-      ['webhook endpoints', ({ webhooks }) => webhooks.list(place, { pageSize: 7 }), `${hooks}?limit=7`, 'data'],
-      [
-        'management keys',
-        ({ managementKeys }) => managementKeys.list('org-1', { teamId: 'team-1', role: 'team_admin' }),
-        `${keysPath}?team_id=team-1&role=team_admin`,
-        'data',
-      ],
-      [
-        'team API keys',
-        ({ teamApiKeys }) => teamApiKeys.list(region, { teamId: 'team-1' }),
-        `${teamKeys}?team_id=team-1`,
-        'api_keys',
-      ],
-    ];
+      'teams',
+      ({ teams }) => teams.list('org-1', narrowed),
+      `${teamPath}?team_id=team-1&region=us&region=eu&search_query=invented`,
+      'teams',
+    ],
+    ['webhook endpoints', ({ webhooks }) => webhooks.list(place, { pageSize: 7 }), `${hooks}?limit=7`, 'data'],
+    [
+      'management keys',
+      ({ managementKeys }) => managementKeys.list('org-1', { teamId: 'team-1', role: 'team_admin' }),
+      `${keysPath}?team_id=team-1&role=team_admin`,
+      'data',
+    ],
+    [
+      'team API keys',
+      ({ teamApiKeys }) => teamApiKeys.list(region, { teamId: 'team-1' }),
+      `${teamKeys}?team_id=team-1`,
+      'api_keys',
+    ],
+  ];
 
   // proves 10, 235, 241, 246, 251
   test.each(lists)('a list of %s is read to its end', async (_name, list, url, field) => {

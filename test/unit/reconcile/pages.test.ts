@@ -6,18 +6,24 @@ import { NotFound } from '../../../service/errors.js';
 import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { reconcileActivities, type PageReconciled } from '../../../activities/reconcile/reconcile.js';
 
+const notFound = new NotFound({ method: 'GET', path: '/v3/orders', status: 404 }, { fields: [] });
 const range = { from: '2026-03-10T11:00:00.000Z', to: '2026-03-10T12:00:00.000Z' };
 const event = { id: 7, created_at: '2026-03-09T12:00:00.000Z', status: 'completed.testkit.completed' };
 const order = { id: 'order-1', interpretation: 'critical', status: 'completed', events: [event] };
 
 let listed: object;
+/** Orders beside that one, of which the service's page has one more that cannot be read. */
+let others: object[];
 /** The orders that are listed as not critical; a 404 without. */
 let notCritical: object[] | undefined;
 let calls: string[];
+let warnings: string[];
 let signalled: object | undefined;
 let results: Record<string, object>;
 beforeEach(() => {
   listed = order;
+  others = [];
+  warnings = [];
   notCritical = [];
   const timeline = [{ orderId: 'order-1', eventId: 7, at: event.created_at, status: event.status }];
   results = { 'kit-order/order-1': { outcome: 'completed', timeline, criticalResults: [{ orderId: 'order-1' }] } };
@@ -61,15 +67,18 @@ function startWorker() {
   };
   const client = { options: { namespace: 'default' }, workflowService, list, getHandle: workflow, signalWithStart };
   const page = async ({ isCritical }: { isCritical?: boolean }) => {
-    const orders = isCritical === false ? notCritical : [listed];
-    if (!orders) throw new NotFound({ method: 'GET', path: '/v3/orders', status: 404 }, { fields: [] });
-    return { orders, unreadable: 0, size: 50, total: orders.length };
+    const orders = isCritical === false ? notCritical : [listed, ...others];
+    if (!orders) throw notFound;
+    return { orders, unreadable: others.length, size: 50, total: orders.length };
   };
   const dependencies = { service: { orders: { page } }, temporal: { workflow: client }, taskQueue: 'invented-queue' };
   const activities = reconcileActivities(dependencies as unknown as ActivityDependencies);
   return async (critical: 'interpretation' | 'is_critical' | undefined, to = range.to) => {
     calls = [];
-    const environment = new MockActivityEnvironment();
+    const silent = () => undefined;
+    const warn = (message: string, fields?: object) => void warnings.push(message + JSON.stringify(fields));
+    const logger = { log: silent, trace: silent, debug: silent, info: silent, warn, error: silent };
+    const environment = new MockActivityEnvironment({}, { logger });
     const given = { ...range, to, ...(critical && { critical }) };
     const { counts }: PageReconciled = await environment.run(() => activities.reconcilePage(given));
     return { counts, calls };
@@ -145,6 +154,17 @@ test('a range of updated orders is asked about in full, whatever a pass knew of 
   expect(await pass(undefined)).toMatchObject({ calls: ['describe', 'result'], counts: { finished: 1 } });
 });
 
+test('an order that cannot be read, or whose id cannot be part of a workflow ID, is skipped, and that id is not logged', async () => {
+  listed = { id: 'order-1', events: [{ ...event, status: 'received.testkit.ordered' }] };
+  others = [{ ...listed, id: "Testperson's order" }];
+  results = {};
+  expect(await startWorker()(undefined)).toMatchObject({
+    ...{ calls: ['signal', 'start'], counts: { listed: 3, notified: 1, passedOver: 2 } },
+  });
+  expect(warnings.join()).toContain('its id cannot be part of a workflow ID');
+  expect(warnings.join()).not.toContain('Testperson');
+});
+
 const asked = ['describe', 'describe', 'list', 'result'];
 
 test.each([
@@ -166,3 +186,60 @@ test('the end of an order whose run was erased is known also if the deletion was
   results = { 'delete-user/user-1': erasing };
   expect(await startWorker()('interpretation')).toMatchObject({ calls: ['describe', 'describe'] });
 });
+
+/** What comes of a day that a service without a Temporal beside it lists in these pages. */
+async function reconciledFrom(page: (filter: object, number: number) => Promise<object>): Promise<PageReconciled> {
+  const { reconcilePage } = reconcileActivities({ service: { orders: { page } } } as unknown as ActivityDependencies);
+  const day = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
+  return new MockActivityEnvironment().run(() => reconcilePage(day));
+}
+
+/** The pages that a pass reads to find the last one of a service without a total, which answers as `answers` says from `count` pages on. */
+async function lastOf(count: number, missing: (page: number, reads: number) => boolean = (page) => page > count) {
+  const pages: number[] = [];
+  const page = async (_filter: object, number: number) => {
+    pages.push(number);
+    if (missing(number, pages.length)) throw notFound;
+    const orders = number > count ? [] : [{ id: `order-${number}`, updated_at: '2020-01-01T00:00:00Z', events: [] }];
+    return { orders, unreadable: 0, size: 1 };
+  };
+  const found = await reconciledFrom(page).then(
+    ({ nextPage = 0 }) => nextPage + 1,
+    (error: unknown) => error,
+  );
+  return { found, pages };
+}
+
+test.each([1, 2, 3, 4, 7, 8])('the last page of orders not counted is found by a 404 beyond it: %i', async (count) => {
+  expect(await lastOf(count)).toMatchObject({ found: count });
+});
+
+test('the last page of orders that are not counted costs no further read if the service answers with an empty page', async () => {
+  expect(await lastOf(2, () => false)).toEqual({ found: 2, pages: [1, 2, 4, 3] });
+});
+
+test('the last page of orders that are not counted is not the one before a page that a proxy did not find once', async () => {
+  expect(await lastOf(3, (page, reads) => page > 3 || (page === 2 && reads === 2))).toMatchObject({ found: 3 });
+});
+
+test('the last page of orders that are not counted is not taken for certain while nothing is found', async () => {
+  const { found } = await lastOf(3, (page, reads) => reads > 1 || page > 3);
+  expect(found).toMatchObject({ type: 'ServiceRefused' });
+});
+
+test.each([
+  ['2026-01-01T12:00:00Z', 0],
+  ['2025-12-31T19:00:00', 0],
+  ['2025-12-30T12:00:00Z', 1],
+  ['2026-01-02T14:00:00', 0],
+  ['2026-01-03T12:00:00Z', 1],
+  ['2062-12-06T10:00:00Z', 0],
+  ['9999-12-31T23:59:59Z', 0],
+])(
+  'an order that was updated %s is out of the range in %i cases: it may be a local time, and the future says nothing',
+  async (at, outside) => {
+    const orders = [{ id: 'no id', updated_at: at, events: [] }];
+    const reconciled = await reconciledFrom(async () => ({ orders, unreadable: 0, size: 1, total: 1 }));
+    expect(reconciled).toMatchObject({ outside, counts: { listed: 1 - outside } });
+  },
+);
