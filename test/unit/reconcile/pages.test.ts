@@ -189,9 +189,9 @@ test('the end of an order whose run was erased is known also if the deletion was
 
 /** What comes of a day that a service without a Temporal beside it lists in these pages. */
 async function reconciledFrom(page: (filter: object, number: number) => Promise<object>): Promise<PageReconciled> {
-  const { reconcilePage } = reconcileActivities({ service: { orders: { page } } } as unknown as ActivityDependencies);
+  const activities = reconcileActivities({ service: { orders: { page } } } as unknown as ActivityDependencies);
   const day = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
-  return new MockActivityEnvironment().run(() => reconcilePage(day));
+  return new MockActivityEnvironment().run(() => activities.reconcilePage(day));
 }
 
 /** The pages that a pass reads to find the last one of a service without a total, which answers as `answers` says from `count` pages on. */
