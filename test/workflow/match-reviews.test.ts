@@ -46,6 +46,8 @@ describe('a result that a person accepts', () => {
   test('is brought to its order although the order’s webhooks are lost, and nobody is named on the way', async () => {
     const review = await unmatched({ decision_code: 'match_sample_id_mismatch_demo' });
     const [orderId = ''] = review.orderIds;
+    const offered = { decisionCode: 'match_sample_id_mismatch_demo', allowedActions: ['accept', 'reject', 'unsure'] };
+    expect(await review.handle.state()).toMatchObject(offered);
     const { patient } = await stage.product.matchReviews.read(review.id);
     expect(patient).toMatchObject({ last_name: 'Invented' });
     await loseOrderWebhooks();

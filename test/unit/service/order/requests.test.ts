@@ -58,11 +58,9 @@ test('null in a field that the service knows only as absent is not sent', async 
   const patient_address = { ...inventedAddress, receiver_name: null, second_line: null };
   const consents = [{ consentType: 'invented', version: null, timeOfConsent: null }];
   await orders.create({ ...orderRequest, patient_address, consents, priority: null });
-  const [{ body } = {}] = requests as { body?: Record<string, object> }[];
-  expect(body).toMatchObject({ patient_address: { second_line: null }, consents: [{ consentType: 'invented' }] });
-  expect(body).not.toHaveProperty('priority');
-  expect(body?.['patient_address']).not.toHaveProperty('receiver_name');
-  expect(JSON.stringify(body?.['consents'])).toBe('[{"consentType":"invented"}]');
+  const { receiver_name: _name, ...address } = patient_address;
+  const sent = { ...orderRequest, patient_address: address, consents: [{ consentType: 'invented' }] };
+  expect(requests.map(({ body }) => body)).toEqual([sent]);
 });
 
 const accepts = (change: object) => patientDetailsSchema.safeParse({ ...inventedPatient, ...change }).success;
