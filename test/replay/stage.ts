@@ -57,7 +57,6 @@ export interface StageOptions {
   isEncrypted?: boolean;
 }
 
-/** A Temporal server, and what moves its time. */
 async function skippingServer() {
   const { environment, stop } = await startTestServer({ searchAttributes: searchAttributeKeys });
   return {

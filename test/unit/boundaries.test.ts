@@ -118,7 +118,7 @@ describe('the checker finds, with file, line and rule,', () => {
   });
 
   test('a clock or chance in the fold, and only there', () => {
-    const text = 'export const f = () => [Date.now(), new Date(), Math.random(), crypto.randomUUID()];';
+    const text = 'export const f = () => [Date.now(), new Date(), new Date(0), Math.random(), crypto.randomUUID()];';
     expect(breaches({ 'workflows/order/chain.ts': text })).toHaveLength(4);
     expect(breaches({ 'workflows/order/run.ts': text })).toEqual([]);
   });

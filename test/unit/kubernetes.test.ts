@@ -59,7 +59,7 @@ function programsOf(manifests: readonly Manifest[]) {
     );
     /** By the files that they fill. */
     const secrets = new Map(items);
-    return { program, workload, pod, container, sources, secrets, settings: settingsOf(container) };
+    return { program, workload, pod, container, sources, items, secrets, settings: settingsOf(container) };
   });
 }
 
@@ -113,9 +113,9 @@ describe.each(variants)('%s', async (variant) => {
 
   test.each(each)(
     '%s reads every secret from a file that a Secret fills',
-    (_program, { container, secrets, settings }) => {
+    (_program, { container, items, settings }) => {
       const mount = container.volumeMounts?.find(({ name }) => name === 'secrets')?.mountPath;
-      const files = [...secrets.keys()].map((path) => `${mount}/${path}`);
+      const files = items.map(([path]) => `${mount}/${path}`);
       const named = [...settings].filter(([name]) => name.endsWith('_FILE')).map(([, value]) => value);
       expect(named.length).toBeGreaterThan(0);
       expect(named.toSorted()).toEqual(files.toSorted());

@@ -48,8 +48,9 @@ describe('a result that a person accepts', () => {
     const [orderId = ''] = review.orderIds;
     const offered = { decisionCode: 'match_sample_id_mismatch_demo', allowedActions: ['accept', 'reject', 'unsure'] };
     expect(await review.handle.state()).toMatchObject(offered);
-    const { patient } = await stage.product.matchReviews.read(review.id);
-    expect(patient).toMatchObject({ last_name: 'Invented' });
+    const candidate_groups = [{ candidates: [{ order_id: orderId, confidence_level: 'high' }] }];
+    const read = await stage.product.matchReviews.read(review.id);
+    expect(read).toMatchObject({ patient: { last_name: 'Invented' }, candidate_groups });
     await loseOrderWebhooks();
     const note = 'Testperson Imaginary called';
     const decided = await review.handle.accept({ orderId, note });

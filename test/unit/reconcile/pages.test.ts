@@ -12,7 +12,7 @@ const event = { id: 7, created_at: '2026-03-09T12:00:00.000Z', status: 'complete
 const order = { id: 'order-1', interpretation: 'critical', status: 'completed', events: [event] };
 
 let listed: object;
-/** Orders beside that one, of which the service's page has one more that cannot be read. */
+/** Orders beside that one; the service's page has as many more that cannot be read. */
 let others: object[];
 /** The orders that are listed as not critical; a 404 without. */
 let notCritical: object[] | undefined;
