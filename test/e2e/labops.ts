@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { run } from '../../client/command-line/program.js';
 import { processTerminal } from '../../client/command-line/terminal.js';
 import { LabOperations } from '../../client/index.js';
+import { workerCommands } from '../../workers/commands.js';
 import { builtPath } from '../rig/built.js';
 import { projectFolder } from '../rig/processes.js';
 import type { Stack } from './stack.js';
@@ -59,14 +60,28 @@ export async function runLabops(args: readonly string[], { env = {}, input = '' 
   };
   // Both read their settings before they first wait.
   const code = await within(env, () =>
-    run(args, terminal, (options) => within(env, () => LabOperations.connect(options))),
+    run(args, terminal, (options) => within(env, () => LabOperations.connect(options)), workerCommands),
   );
   return { code, ...ran };
 }
 
+/** A command that reads the worker's settings, in this process. It reads them late, so they stay set until it has ended: one at a time. */
+export async function workerCommand(args: readonly string[], env: Env): Promise<Ran> {
+  const before = process.env;
+  process.env = added(env);
+  try {
+    return await runLabops(args);
+  } finally {
+    process.env = before;
+  }
+}
+
+const added = (env: Env) =>
+  Object.fromEntries(Object.entries({ ...process.env, ...env }).filter(([, value]) => value !== undefined));
+
 function within<Result>(env: Env, work: () => Result): Result {
   const before = process.env;
-  process.env = Object.fromEntries(Object.entries({ ...before, ...env }).filter(([, value]) => value !== undefined));
+  process.env = added(env);
   try {
     return work();
   } finally {

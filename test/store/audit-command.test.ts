@@ -1,29 +1,26 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { Client } from 'pg';
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { run as labops } from '../../client/command-line/program.js';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { parseKeyRing } from '../../client/encryption/key-ring.js';
 import { createPayloadCodec } from '../../client/encryption/payload-codec.js';
 import { AuditChain, AuditHashes } from '../../store/audit-trail.js';
 import { openStore } from '../../store/health-data-store.js';
 import { migrateDatabase } from '../../store/schema-state.js';
 import { startCodecServer } from '../../workers/codec-server.js';
-import { workerCommands } from '../../workers/commands.js';
 import { createLog } from '../../workers/log.js';
 import { readCodecServerConfig } from '../../workers/settings/config.js';
+import { workerCommand } from '../e2e/labops.js';
 import { as, newDatabase } from '../rig/stores.js';
-import { RecordedTerminal } from '../unit/command-line/recording-terminal.js';
 
 /* `labops audit` as an operator runs it: heads that are kept, rows that are old, and what was tampered with. */
 
 const postgresUrl = inject('postgresUrl');
 const keys = `audit:${Buffer.from('an-invented-audit-key---32-bytes').toString('base64')}`;
 const hashes = new AuditHashes(() => parseKeyRing(keys));
-const neverConnects = () => Promise.reject(new Error('it connected'));
 const pem = (key: { export: (options: never) => unknown }, type: string) =>
   String(key.export({ format: 'pem', type } as never));
 
@@ -41,14 +38,14 @@ async function deployment() {
     await writeFile(join(folder, name), text);
     return join(folder, name);
   };
-  onTestFinished(() => void vi.unstubAllEnvs());
   const env = { AUDIT_KEYS: keys, RECEIPT_KEY: pem(signing.privateKey, 'pkcs8') };
   const run = async (databaseUrl: string, args: string[], more: Record<string, string | undefined>) => {
-    for (const [name, value] of Object.entries({ ...env, DATABASE_URL: databaseUrl, ...more })) vi.stubEnv(name, value);
-    const terminal = new RecordedTerminal();
-    terminal.readFile = (path) => readFile(path);
-    const code = await labops(['audit', ...args], terminal, neverConnects, workerCommands);
-    return [code, terminal.stdout + terminal.stderr] as const;
+    const { code, stdout, stderr } = await workerCommand(['audit', ...args], {
+      ...env,
+      DATABASE_URL: databaseUrl,
+      ...more,
+    });
+    return [code, stdout + stderr] as const;
   };
   return {
     ...{ store, file },

@@ -7,8 +7,8 @@ import { openHealthData } from '../../store/health-data-reader.js';
 import { openStore } from '../../store/health-data-store.js';
 import { migrateDatabase, migrationNames, TablesOutdated } from '../../store/schema-state.js';
 import { storeOf } from '../../workers/health-data.js';
+import { workerCommand } from '../e2e/labops.js';
 import { installCommand } from '../rig/postgres.js';
-import { startProgram } from '../rig/processes.js';
 import { as, newDatabase, referenceKeys } from '../rig/stores.js';
 import { activity, glucose, receive, sample, source } from './received.js';
 
@@ -54,19 +54,16 @@ describe.skipIf(postgresUrl === undefined)(`the roles of deploy/database-roles.s
 
   test('get them by `labops migrate`, which says what it has done, and what it lacks', async () => {
     const place = await newDatabase(postgresUrl ?? '');
-    const labops = async (env: Record<string, string | undefined>) => {
-      const started = await startProgram('workers/labops.ts', { args: ['migrate'], env });
-      const { code } = await started.exit;
-      return [code, started.output()];
+    const labops = async ({ databaseUrl }: Place) => {
+      const { code, stdout, stderr } = await workerCommand(['migrate'], { DATABASE_URL: databaseUrl });
+      return [code, stdout + stderr];
     };
-    const lacking = await labops({ DATABASE_URL: as('lab_worker', place).databaseUrl });
+    const lacking = await labops(as('lab_worker', place));
     expect(lacking).toEqual([1, expect.stringMatching(/The database lacks 0001-tables.+ Run `labops migrate` with/)]);
-    const done = await labops({ DATABASE_URL: place.databaseUrl });
+    const done = await labops(place);
     const said =
       /Tables: applied 0001-tables\.\nRights: lab_auditor, lab_codec, lab_ingress, lab_reader, lab_worker\.\n$/;
     expect(done).toEqual([0, expect.stringMatching(said)]);
-    const unset = await labops({ DATABASE_URL: undefined });
-    expect(unset).toEqual([2, expect.stringMatching(/DATABASE_URL is missing: set it to that of the user who owns/)]);
   });
 
   test('get them from a user who owns nothing but the schema', async () => {

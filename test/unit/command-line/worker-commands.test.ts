@@ -6,7 +6,8 @@ import { RecordedTerminal } from './recording-terminal.js';
 /** `labops` of the worker's repository and image, with no setting that it needs. */
 async function labops(line: string): Promise<{ code: number; stdout: string; stderr: string }> {
   onTestFinished(() => void vi.unstubAllEnvs());
-  for (const name of ['DATABASE_URL', 'LABOPS_ACTOR']) vi.stubEnv(name, undefined);
+  const unset = ['DATABASE_URL', 'AUDIT_KEYS', 'LABOPS_ENCRYPTION_KEYS', 'LABOPS_ACTOR'];
+  for (const name of unset) vi.stubEnv(name, undefined);
   const terminal = new RecordedTerminal();
   const neverConnects = () => Promise.reject(new Error('it connected'));
   const code = await run(line.split(' '), terminal, neverConnects, workerCommands);
@@ -36,8 +37,8 @@ test.each([
 });
 
 test.each([
-  ['migrate', /^One setting is invalid:\n {2}DATABASE_URL is missing/],
-  ['audit list --actor nurse-7', /DATABASE_URL is missing/],
+  ['migrate', /^One setting is invalid:\n {2}DATABASE_URL is missing: set it to that of the user who owns/],
+  ['audit list --actor nurse-7', /DATABASE_URL is missing.+AUDIT_KEYS is missing/s],
 ])('labops %s says which settings it lacks, and needs no actor in production', async (line, said) => {
   vi.stubEnv('NODE_ENV', 'production');
   expect(await labops(line)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(said) as string });
