@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signWebhook } from '../../client/testing.js';
-import { projectFolder, startProcess } from '../rig/processes.js';
+import { projectFolder, startProcess, type StartedProcess } from '../rig/processes.js';
 
 /* docs/backend.md shows how to mount the handlers in a framework, and docs/metrics.md how to count their answers. Each recipe is compiled, started and sent requests here. */
 
@@ -68,7 +68,9 @@ const frameworks: Record<string, { imports: string; mount: (recipe: string) => s
 };
 
 let folder = '';
-const fileOf = (framework: string) => `${framework.toLowerCase().replace('.', '')}.ts`;
+/** All of them in one process: most of what it costs is to load the client. */
+let backends: StartedProcess;
+const fileOf = (framework: string) => framework.toLowerCase().replace('.', '');
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'frameworks-'));
@@ -86,14 +88,22 @@ beforeAll(async () => {
   const recipes = await recipesIn('docs/backend.md', 'Mounting the handlers in a framework');
   expect([...recipes.keys()].toSorted()).toEqual(Object.keys(frameworks).toSorted());
   for (const [framework, { imports, mount }] of Object.entries(frameworks))
-    await writeFile(join(folder, fileOf(framework)), backend(imports, mount(recipes.get(framework) ?? '')));
+    await writeFile(
+      join(folder, `${fileOf(framework)}.ts`),
+      backend(framework, imports, mount(recipes.get(framework) ?? '')),
+    );
   const [metrics = ''] = (await recipesIn('docs/metrics.md', 'The ingress')).values();
   await writeFile(join(folder, 'metrics.ts'), counted(metrics));
+  const files = [...Object.keys(frameworks).map(fileOf), 'metrics'];
+  await writeFile(join(folder, 'all.ts'), files.map((file) => `import './${file}.js';\n`).join(''));
+  backends = await startProcess(process.execPath, ['--import', 'tsx', join(folder, 'all.ts')], {
+    ready: /metrics port \d+/,
+  });
 });
 afterAll(() => rm(folder, { recursive: true }));
 
 /** A backend that mounts the handler of webhooks and that of notifications, each at a port of its own. */
-const backend = (imports: string, mount: string) => `
+const backend = (framework: string, imports: string, mount: string) => `
   import type { AddressInfo } from 'node:net';
   import { Client, Connection } from '@temporalio/client';
   import { createNotificationHandler } from '${projectFolder}/client/notifications/index.js';
@@ -109,7 +119,7 @@ const backend = (imports: string, mount: string) => `
     createNotificationHandler({ ...options, on: {} }),
   ];
   const ports = (await Promise.all(handlers.map(mounted))).map((address) => (address as AddressInfo).port);
-  console.log('ports ' + ports.join(' '));
+  console.log('${framework} ports ' + ports.join(' '));
 `;
 
 /** A backend that counts the answers of its handler. */
@@ -124,7 +134,7 @@ const counted = (recipe: string) => `
   const webhooks = createWebhookHandler({ temporal, secrets: ['${secret}'], logger: false, observe });
   app.post('/webhooks', webhooks.node);
   const server = app.listen(0, '127.0.0.1');
-  server.once('listening', () => console.log('port ' + (server.address() as { port: number }).port));`;
+  server.once('listening', () => console.log('metrics port ' + (server.address() as { port: number }).port));`;
 
 /** By the comment's first words that each begins with: `// Express: before …`. */
 async function recipesIn(page: string, section: string): Promise<Map<string, string>> {
@@ -145,10 +155,9 @@ test('every recipe compiles with strict types', async () => {
 test.each(Object.keys(frameworks))(
   'behind %s, both handlers take a signed request, and refuse one that was changed, is too large or has no signature with its reason',
   async (framework) => {
-    const started = await startProcess(process.execPath, ['--import', 'tsx', join(folder, fileOf(framework))], {
-      ready: /ports \d+ \d+/,
-    });
-    const [, webhooks = '', notifications = ''] = await started.waitFor(/ports (\d+) (\d+)/);
+    const [, webhooks = '', notifications = ''] = await backends.waitFor(
+      new RegExp(`${framework} ports (\\d+) (\\d+)`),
+    );
     const about = { specversion: '1.0', type: 'labops.unknown', source: 'kit-order/invented', subject: 'invented' };
     const notification = { ...about, id: 'invented-1', time: '2026-03-10T12:00:00.000Z' };
     for (const [port, event] of [
@@ -170,21 +179,16 @@ test.each(Object.keys(frameworks))(
         refusal: 'body_too_large',
       });
     }
-    await started.stop();
   },
 );
 
 test('prom-client shows what the handler answered, in the words of the ingress', async () => {
-  const started = await startProcess(process.execPath, ['--import', 'tsx', join(folder, 'metrics.ts')], {
-    ready: /port \d+/,
-  });
-  const [, port = ''] = await started.waitFor(/port (\d+)/);
+  const [, port = ''] = await backends.waitFor(/metrics port (\d+)/);
   await post(port, { headers: { 'content-type': 'application/json' }, body: Buffer.from('{}') });
   const shown = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   expect(shown).toMatch(
     /^labops_webhooks_total\{answer="headers_missing",result="refused",task_queue="lab-operations"\} 1$/m,
   );
-  await started.stop();
 });
 
 /** Reads the answer even if the server no longer takes the body. */
