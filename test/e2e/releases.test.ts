@@ -155,14 +155,11 @@ test('a replay of the open workflows says which of them a build would not contin
   const replay = await startBuilt('workers/labops.ts', { env: lab.workerEnv, args: ['replay', '--open', '20'] });
   expect(await replay.exit, replay.output()).toEqual({ code: 0, signal: null });
   expect(replay.output()).toMatch(/^kitOrder: [1-9]\d* replayed, 0 differ$/m);
-  const args = [join(changed.folder, 'workers/labops.js'), 'replay', '--open', '20'];
+  const args = [join(changed.folder, 'workers/labops.js'), 'replay', '--open', '20', '-o', 'json'];
   const differing = await startProcess(process.execPath, args, { env: lab.workerEnv });
   expect(await differing.exit, differing.output()).toEqual({ code: 1, signal: null });
-  expect(differing.output()).toMatch(/^kitOrder: 1 replayed, 1 differ/m);
+  expect(differing.output()).toMatch(/"workflowType": "kitOrder",\s+"replayed": 1,\s+"differing": \[\s+\{/);
   expect(differing.output()).toContain(kitOrderId(orderId));
-  const json = await startProcess(process.execPath, [...args, '-o', 'json'], { env: lab.workerEnv });
-  expect(await json.exit, json.output()).toEqual({ code: 1, signal: null });
-  expect(json.output()).toMatch(/"workflowType": "kitOrder",\s+"replayed": 1,\s+"differing": \[\s+\{/);
   await handle.cancel();
   // It has no version: the first task that it had after this test would go to the release that is current then.
   await handle.result();

@@ -10,7 +10,7 @@ import { eventually } from '../rig/eventually.js';
 
 /* Lists by pages, on Temporal's own tokens. */
 
-const rig = devServer();
+const rig = devServer({ standing: 'integration' });
 const userId = randomUUID();
 const typedSearchAttributes = new TypedSearchAttributes([{ key: labUserIdKey, value: userId }]);
 

@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { LabOperations } from '../../client/lab-operations.js';
-import { createWebhookHandler } from '../../client/webhooks/handler.js';
 import { reconcileScheduleId } from '../../protocol/reconcile.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { StartFailed } from '../../workers/process.js';
+import { readWorkerConfig } from '../../workers/settings/config.js';
+import { startWorker } from '../../workers/worker.js';
 import { ensureReconcileSchedule } from '../../workers/worker/reconcile-schedule.js';
 import { ensureSearchAttributes, SearchAttributesMissing } from '../../workers/worker/search-attributes.js';
 import { builtPath, startBuilt } from '../rig/built.js';
@@ -17,9 +18,10 @@ import { devServer } from '../rig/environments.js';
 import { monitoringUrl } from '../rig/monitoring.js';
 import { type Proxy, startProxy } from '../rig/temporal-proxy.js';
 import { closedPort, orderEvent, secret, signed } from '../unit/webhooks/sending.js';
-import { ingressEnv } from './ingress-env.js';
 
 const rig = devServer({ standing: 'integration' });
+
+const log = pino({ level: 'silent' });
 
 /** The settings of this machine must not affect a test. */
 const unset = { SERVICE_BASE_URL: undefined, SERVICE_ENVIRONMENT: undefined, SERVICE_API_KEY: undefined };
@@ -30,74 +32,31 @@ const workerEnv = () => ({
   TASK_QUEUE: 'process-test',
 });
 
-describe('invalid settings', () => {
-  test('end the worker with status 2 and one line each', async () => {
-    const started = await startBuilt('workers/worker.ts', { env: { ...unset, LOG_LEVEL: 'loud' } });
-    expect(await started.exit).toEqual({ code: 2, signal: null });
-    expect(started.output().trim().split('\n')).toEqual([
-      '3 settings are invalid:',
-      expect.stringMatching(/^ {2}LOG_LEVEL is not a level: use one of /) as string,
-      expect.stringMatching(/^ {2}SERVICE_API_KEY is missing: /) as string,
-      expect.stringMatching(/^ {2}SERVICE_BASE_URL is missing: /) as string,
-    ]);
-  });
-
-  test('end the ingress with status 2', async () => {
-    const started = await startBuilt('workers/ingress.ts', { env: { ...ingressEnv(rig), WEBHOOK_SECRETS: undefined } });
-    expect(await started.exit).toEqual({ code: 2, signal: null });
-    expect(started.output()).toMatch(/^One setting is invalid:\n {2}WEBHOOK_SECRETS is missing: /);
-  });
+test('invalid settings end the worker with status 2 and one line each', async () => {
+  const started = await startBuilt('workers/worker.ts', { env: { ...unset, LOG_LEVEL: 'loud' } });
+  expect(await started.exit).toEqual({ code: 2, signal: null });
+  expect(started.output().trim().split('\n')).toEqual([
+    '3 settings are invalid:',
+    expect.stringMatching(/^ {2}LOG_LEVEL is not a level: use one of /) as string,
+    expect.stringMatching(/^ {2}SERVICE_API_KEY is missing: /) as string,
+    expect.stringMatching(/^ {2}SERVICE_BASE_URL is missing: /) as string,
+  ]);
 });
 
-test.each([
-  ['the worker', 'workers/worker.ts', []],
-  ['labops replay', 'workers/labops.ts', ['replay']],
-])('%s exits with status 1 and one line if Temporal cannot be reached', async (_name, program, args) => {
+test('the worker exits with status 1 and one line if Temporal cannot be reached', async () => {
   const address = `127.0.0.1:${await closedPort()}`;
   const env = { ...workerEnv(), LOG_LEVEL: 'error', TEMPORAL_ADDRESS: address };
-  const started = await startBuilt(program, { args, env });
+  const started = await startBuilt('workers/worker.ts', { env });
   expect(await started.exit).toEqual({ code: 1, signal: null });
   const line = new RegExp(`^Temporal cannot be reached at ${address} \\(.+\\): .+TEMPORAL_ADDRESS.+\\n$`);
   expect(started.output()).toMatch(line);
 });
 
-describe('the worker', () => {
-  test('exits with status 1 and one line if its namespace does not exist', async () => {
-    const started = await startBuilt('workers/worker.ts', { env: { ...workerEnv(), TEMPORAL_NAMESPACE: 'not-there' } });
-    expect(await started.exit).toEqual({ code: 1, signal: null });
-    expect(started.output()).toMatch(/^Temporal at .+ namespace not-there .+TEMPORAL_NAMESPACE.+\n$/);
-  });
-
-  test('drains once on several SIGINT, as a terminal and a package manager send them', async () => {
-    const started = await startBuilt('workers/worker.ts', { env: workerEnv(), ready: /worker started/ });
-    for (let n = 0; n < 3; n++) process.kill(started.pid, 'SIGINT');
-    expect(await started.exit).toEqual({ code: 0, signal: null });
-    expect(started.output().match(/worker stopped/g)).toHaveLength(1);
-  });
-});
-
-describe('the ingress', () => {
-  test('delivers a webhook, exits with status 0 on SIGTERM, and logs nothing of the patient', async () => {
-    const started = await startBuilt('workers/ingress.ts', { env: ingressEnv(rig) });
-    const [, url = ''] = await started.waitFor(/"url":"([^"]+)"/);
-    const response = await fetch(url, signed({ ...orderEvent('process-1'), client_user_id: 'Testperson' }));
-    expect(response.status).toBe(204);
-    expect(await started.stop('SIGTERM')).toEqual({ code: 0, signal: null });
-    expect(started.output()).toMatch(/"orderId":"process-1"/);
-    expect(started.output()).not.toMatch(/Testperson|example\.com/);
-  });
-
-  test('starts without Temporal and says so at once, and answers a webhook that waits for it when it is stopped', async () => {
-    const address = `127.0.0.1:${await closedPort()}`;
-    const started = await startBuilt('workers/ingress.ts', { env: { ...ingressEnv(rig), TEMPORAL_ADDRESS: address } });
-    const [, url = ''] = await started.waitFor(/"url":"([^"]+)"/);
-    await started.waitFor(/the ingress is not ready: Temporal cannot be used: .*TEMPORAL_ADDRESS/);
-    const answer = fetch(url, signed(orderEvent('process-2')));
-    await expect.poll(async () => (await fetch(url.replace('webhooks', 'health'))).status).toBe(200);
-    const exit = started.stop('SIGTERM');
-    expect((await answer).status).toBe(503);
-    expect(await exit).toEqual({ code: 0, signal: null });
-  });
+test('a worker whose namespace does not exist does not start, and says so in one line', async () => {
+  const config = readWorkerConfig({ ...workerEnv(), TEMPORAL_NAMESPACE: 'not-there', NODE_ENV: 'test' });
+  const starting = startWorker(config, log);
+  await expect(starting).rejects.toThrow(StartFailed);
+  await expect(starting).rejects.toThrow(/^Temporal at .+ namespace not-there .+TEMPORAL_NAMESPACE.+$/);
 });
 
 let connection: Connection;
@@ -134,17 +93,6 @@ describe('search attributes at the start of a worker', () => {
     expect(await ensureSearchAttributes(connection, namespace)).toEqual([]);
   });
 
-  test('are registered before webhooks can be delivered: until then they are answered 503, then 204', async () => {
-    const namespace = await bareNamespace();
-    const temporal = new Client({ connection, namespace });
-    const handler = createWebhookHandler({ temporal, secrets: [secret], deadlineMs: 60_000 });
-    const event = signed(orderEvent(randomUUID()));
-    expect((await handler.handle(event)).status).toBe(503);
-    expect(handler.counts().answers.temporal_refused).toBe(1);
-    await ensureSearchAttributes(connection, namespace);
-    expect((await handler.handle(event)).status).toBe(204);
-  });
-
   test('two workers that start at once both find them registered', async () => {
     const namespace = await bareNamespace();
     await Promise.all([ensureSearchAttributes(connection, namespace), ensureSearchAttributes(connection, namespace)]);
@@ -159,8 +107,6 @@ describe('search attributes at the start of a worker', () => {
     await expect(ensured).rejects.toThrow(/remove --yes .*--name LabPhase && .*--name LabPhase --type Keyword$/);
   });
 });
-
-const log = pino({ level: 'silent' });
 
 const ensure = (taskQueue: string, reconcileEveryMinutes = 60) =>
   ensureReconcileSchedule(rig.client, { taskQueue, reconcileEveryMinutes }, log);
@@ -221,7 +167,7 @@ async function way(): Promise<{ proxy: Proxy; env: Record<string, string> }> {
   return { proxy, env: { TEMPORAL_ADDRESS: proxy.address, TEMPORAL_TLS: 'false', TEMPORAL_API_KEY_FILE: file } };
 }
 
-test('worker, ingress and client use a new API key of Temporal as soon as its file has been replaced, and end with status 0 on SIGTERM', async () => {
+test('worker, ingress and client use a new API key of Temporal as soon as its file has been replaced; the worker drains once on several SIGINT, the ingress delivers, logs nothing of the patient and ends on SIGTERM', async () => {
   await writeFile(file, 'invented-key-1\n');
   const [worker, ingress, client] = await Promise.all([way(), way(), way()]);
   const own = {
@@ -253,11 +199,17 @@ test('worker, ingress and client use a new API key of Temporal as soon as its fi
   await writeFile(file, 'invented-key-2');
   await expect.poll(keys).toEqual(Array(3).fill('invented-key-2'));
   await lab.close();
-  for (const each of [workerProcess, ingressProcess]) {
-    expect(each.output()).not.toMatch(/invented-key/);
-    expect(await each.stop('SIGTERM')).toEqual({ code: 0, signal: null });
-  }
-  expect(workerProcess.output()).toMatch(/worker stopped/);
+
+  const event = signed({ ...orderEvent('process-1'), client_user_id: 'Testperson' });
+  await expect.poll(async () => (await fetch(`${ingressUrl}/webhooks`, event)).status).toBe(204);
+  expect(await ingressProcess.stop('SIGTERM')).toEqual({ code: 0, signal: null });
+  expect(ingressProcess.output()).toMatch(/"orderId":"process-1"/);
+  expect(ingressProcess.output()).not.toMatch(/Testperson|example\.com/);
+  // As a terminal and a package manager send them.
+  for (let n = 0; n < 3; n++) process.kill(workerProcess.pid, 'SIGINT');
+  expect(await workerProcess.exit).toEqual({ code: 0, signal: null });
+  expect(workerProcess.output().match(/worker stopped/g)).toHaveLength(1);
+  for (const each of [workerProcess, ingressProcess]) expect(each.output()).not.toMatch(/invented-key/);
 });
 
 /** The packages that a built program imports before it does anything. */
@@ -271,15 +223,12 @@ async function loaded(file: string, seen = new Set<string>()): Promise<Set<strin
   return seen;
 }
 
-test.each([['workers/codec-server.ts', '@temporalio/proto', ['@temporalio/worker', '@temporalio/client']]])(
-  "%s loads %s, and nothing of Temporal's that it does not need: its native core takes as long",
-  async (...given) => {
-    const [program, needed, unneeded] = given;
-    const packages = await loaded(builtPath(program));
-    expect(packages).toContain(needed);
-    expect([...packages].filter((name) => unneeded.includes(name))).toEqual([]);
-  },
-);
+test("the codec server loads nothing of Temporal's that it does not need: its native core takes as long", async () => {
+  const packages = await loaded(builtPath('workers/codec-server.ts'));
+  expect(packages).toContain('@temporalio/proto');
+  const unneeded = ['@temporalio/worker', '@temporalio/client'];
+  expect([...packages].filter((name) => unneeded.includes(name))).toEqual([]);
+});
 
 test("labops loads Temporal's client only once a command needs it", async () => {
   const packages = await loaded(builtPath('workers/labops.ts'));

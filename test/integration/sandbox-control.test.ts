@@ -184,27 +184,20 @@ describe('the settings of the program', () => {
   );
 });
 
-describe('the program', () => {
-  const run = (port: number, ready?: RegExp) =>
+test('the program serves until it is stopped, and then ends cleanly; another one on its port says which setting changes it', async () => {
+  const run = (port: string, ready?: RegExp) =>
     startBuilt('sandbox/main.ts', {
-      env: { SERVICE_API_KEY: 'key', SANDBOX_WEBHOOK_URL: '', SANDBOX_PORT: String(port) },
+      env: { SERVICE_API_KEY: 'key', SANDBOX_WEBHOOK_URL: '', SANDBOX_PORT: port },
       ...(ready && { ready }),
     });
-
-  test('serves until it is stopped, and then ends cleanly', async () => {
-    const started = await run(0, /http:\/\/127\.0\.0\.1:\d+,/);
-    const control = sandboxControl(/http:\/\/[\d.:]+/.exec(started.output())?.[0] ?? '');
-    await control.playStory((await control.createOrder()).order.id, returned);
-    expect(await started.stop('SIGINT')).toEqual({ code: 0, signal: null });
-  });
-
-  test('says which setting changes a port that is in use', async () => {
-    const { service } = await startSandbox();
-    const port = Number(new URL(service.url).port);
-    const started = await run(port);
-    expect(await started.exit).toEqual({ code: 1, signal: null });
-    expect(started.output()).toMatch(
-      new RegExp(`^Port ${port} is in use: set SANDBOX_PORT to a free one, and .* SERVICE_BASE_URL`),
-    );
-  });
+  const started = await run('0', /http:\/\/127\.0\.0\.1:\d+,/);
+  const [url = '', port = ''] = /http:\/\/127\.0\.0\.1:(\d+)/.exec(started.output()) ?? [];
+  const control = sandboxControl(url);
+  await control.playStory((await control.createOrder()).order.id, returned);
+  const other = await run(port);
+  expect(await other.exit).toEqual({ code: 1, signal: null });
+  expect(other.output()).toMatch(
+    new RegExp(`^Port ${port} is in use: set SANDBOX_PORT to a free one, and .* SERVICE_BASE_URL`),
+  );
+  expect(await started.stop('SIGINT')).toEqual({ code: 0, signal: null });
 });

@@ -69,14 +69,14 @@ test('news of a connection of next year wake nobody: they need no Temporal', asy
 });
 
 /** The notifications that the webhook of a broken connection becomes. */
-async function notificationsOf(sourceSlug: string, messageId: string): Promise<Notification[]> {
+async function notificationsOf(sourceSlug: string, messageId: string, data: object = {}): Promise<Notification[]> {
   const sent: Notification[] = [];
   const signalWithStart = async (_name: string, { signalArgs }: { signalArgs: [{ notifications: Notification[] }] }) =>
     void sent.push(...signalArgs[0].notifications);
   const withDeadline = (_until: number, call: () => Promise<unknown>) => call();
   const temporal = { workflow: { signalWithStart }, withDeadline };
   const to = { temporal, taskQueue: 'q', deadlineMs: 1_000 } as unknown as Parameters<typeof deliverConnection>[2];
-  const broken = { kind: 'connection', eventType: 'provider.connection.error', userId, sourceSlug, data: {} };
+  const broken = { kind: 'connection', eventType: 'provider.connection.error', userId, sourceSlug, data };
   const message = { id: messageId } as Parameters<typeof deliverConnection>[1];
   await deliverConnection(broken as Parameters<typeof deliverConnection>[0], message, to);
   return sent;
@@ -92,4 +92,15 @@ test('the notification of a broken connection names the provider as the service 
   const sent = await notificationsOf('Invented-Watch', 'msg-1');
   const source = `link-provider/${userId}/invented_watch`;
   expect(sent).toMatchObject([{ source, data: { provider: 'Invented-Watch' } }]);
+});
+
+test('the notification of a broken connection has the error and its time, and none of its sentences', async () => {
+  const error_details = { errored_at: '2026-01-02T03:04:05Z', message: 'of testperson@example.com' };
+  const data = { error_type: 'token_refresh_failed', message: 'of testperson@example.com', error_details };
+  const [sent] = await notificationsOf('invented_watch', 'msg-1', data);
+  expect(sent).toMatchObject({
+    ...{ type: 'link.connection_error', at: '2026-01-02T03:04:05.000Z', dropIfOff: true },
+    data: { userId, provider: 'invented_watch', errorType: 'token_refresh_failed' },
+  });
+  expect(JSON.stringify(sent)).not.toContain('testperson');
 });
