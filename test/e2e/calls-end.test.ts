@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { errors, createLabService, labDataConverter, LabOperations, parseKeyRing } from '../../client/index.js';
 import { kitOrderId, linkProviderId, placeKitOrderId } from '../../protocol/ids.js';
 import { kitOrderName } from '../../protocol/order/messages.js';
 import { forwardedPhase, labPhaseKey } from '../../protocol/search-attributes.js';
 import { serveHttp } from '../../sandbox/temporal/ports.js';
-import { closedPort } from '../unit/webhooks/sending.js';
 import { rejection } from '../unit/service/recording-server.js';
 import { kitFor, registration, visitFor } from '../rig/cast.js';
 import { startProxy } from '../rig/temporal-proxy.js';
@@ -118,42 +117,6 @@ test('an order id that only a worker can resolve to its chain names the task que
   const { error } = await end(() => product().orders.getHandle({ orderId }, { deadline: '10s' }));
   expect(error).toBeInstanceOf(errors.NoWorker);
   expect(error).toMatchObject({ taskQueue });
-});
-
-test('an error for a Temporal that is down, or a missing namespace, names it and the remedy', async () => {
-  const address = `127.0.0.1:${await closedPort()}`;
-  const nowhere = new Client({ connection: Connection.lazy({ address }) });
-  const lost = new LabOperations(nowhere, {}, () => nowhere.connection.close());
-  const { orders, links } = lost;
-  const calls = [
-    () => orders.place(kitFor(randomUUID(), 'nowhere'), { deadline: '2s' }),
-    () => orders.getHandle({ reference: 'nowhere' }, { deadline: '2s' }),
-    () => orders.list({ all: true }, { deadline: '2s' }).next(),
-    () => links.getHandle({ userId: randomUUID(), provider: 'invented' }),
-  ];
-  for (const error of await Promise.all(calls.map((call) => rejection(call())))) {
-    expect(error).toBeInstanceOf(errors.TemporalUnreachable);
-    expect((error as Error).message).toMatch(
-      new RegExp(`^Temporal cannot be reached at ${address} .*TEMPORAL_ADDRESS`),
-    );
-  }
-  // An attempt that comes after it would end the process.
-  await lost.close();
-  onTestFinished(() => void vi.unstubAllEnvs());
-  vi.stubEnv('TEMPORAL_ADDRESS', address);
-  await expect(LabOperations.connect()).rejects.toBeInstanceOf(errors.TemporalUnreachable);
-
-  const elsewhere = new Client({ connection: lab.rig.client.connection, namespace: 'not-there' });
-  const strange = product(lab.rig.taskQueue, elsewhere);
-  for (const call of [
-    () => strange.orders.place(kitFor(randomUUID(), 'strange')),
-    () => strange.orders.getHandle({ reference: 'strange' }),
-    () => strange.orders.list({ all: true }).next(),
-  ]) {
-    const error = await rejection(call());
-    expect(error).toBeInstanceOf(errors.TemporalRefused);
-    expect((error as Error).message).toContain('has no namespace not-there');
-  }
 });
 
 /** How often the workflow's present task has been tried. */

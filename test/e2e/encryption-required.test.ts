@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { errors, labDataConverter, LabOperations, parseKeyRing } from '../../client/index.js';
+import { expect, test } from 'vitest';
+import { labDataConverter, LabOperations, parseKeyRing } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { placeKitOrderName } from '../../protocol/order/placing-messages.js';
 import { kitFor, registration } from '../rig/cast.js';
@@ -85,23 +85,6 @@ test('a client without keys is refused before it sends anything, if the worker e
   expect(await handle.state()).toMatchObject({ phase: 'awaiting_registration' });
   const shown = await labops(lab, ['orders', 'cancel', orderId], { env: { LABOPS_ENCRYPTION_KEYS: undefined } });
   expect(shown.stderr).toMatch(/^EncryptionKeysMissing: /);
-});
-
-test('a client without keys is refused at once if encryption is required, and may send if it is optional', async () => {
-  const { taskQueue } = lab.rig;
-  // The demo's settings may be exported in the shell.
-  vi.stubEnv('LABOPS_ENCRYPTION_KEYS', undefined);
-  onTestFinished(() => void vi.unstubAllEnvs());
-  expect(() => new LabOperations(blind(), { encryption: 'required' })).toThrow(errors.EncryptionKeysMissing);
-  await expect(LabOperations.connect({ encryption: 'required' })).rejects.toThrow(errors.EncryptionKeysMissing);
-  const reference = `sent-${randomUUID()}`;
-  const { orders } = new LabOperations(blind(), { taskQueue, encryption: 'optional' });
-  await orders.place(kitFor(await lab.newUser(), reference));
-  expect(await failureOf(placeKitOrderId(reference))).toMatchObject({ type: 'EncryptionRequired' });
-  const shown = await labops(lab, ['orders', 'list'], {
-    env: { NODE_ENV: 'production', LABOPS_ACTOR: 'nurse-7', LABOPS_ENCRYPTION_KEYS: undefined },
-  });
-  expect(shown.stderr).toMatch(/^EncryptionKeysMissing: Encryption is required/);
 });
 
 test('input that cannot be decrypted stops nothing: a signal is dropped, a person is asked to look, and a critical result still alarms', async () => {

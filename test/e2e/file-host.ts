@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type HttpEndpoint, serveHttp } from '../../sandbox/temporal/ports.js';
 
@@ -6,33 +6,18 @@ import { type HttpEndpoint, serveHttp } from '../../sandbox/temporal/ports.js';
 export interface FileHost extends HttpEndpoint {
   /** `127.0.0.1:port`: as a deployment would allow it. */
   readonly host: string;
-  /** What was asked for, with the header `authorization` if there was one. */
-  readonly asked: { path: string; authorization?: string }[];
   /** Bytes of `/slow` that have gone out. */
   slowBytes(): number;
 }
 
 export async function startFileHost(file: Buffer): Promise<FileHost> {
-  const asked: FileHost['asked'] = [];
   let slowBytes = 0;
-  const routes: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
-    '/slow': (_request, response) => {
-      response.writeHead(200, { 'content-length': file.length });
-      void drip(response, file, (count) => (slowBytes += count));
-    },
-    '/private': ({ headers }, response) => {
-      const mayRead = headers.authorization === 'Bearer invented-token';
-      response.writeHead(mayRead ? 200 : 401).end(mayRead ? file : '');
-    },
-  };
-  const endpoint = await serveHttp((request, response) => {
-    const { url: path = '', headers } = request;
-    const { authorization } = headers;
-    asked.push({ path, ...(authorization !== undefined && { authorization }) });
-    const serve = routes[path] ?? ((_request, missing: ServerResponse) => missing.writeHead(404).end());
-    serve(request, response);
+  const endpoint = await serveHttp(({ url }, response) => {
+    if (url !== '/slow') return void response.writeHead(404).end();
+    response.writeHead(200, { 'content-length': file.length });
+    void drip(response, file, (count) => (slowBytes += count));
   });
-  return { ...endpoint, host: `127.0.0.1:${endpoint.port}`, asked, slowBytes: () => slowBytes };
+  return { ...endpoint, host: `127.0.0.1:${endpoint.port}`, slowBytes: () => slowBytes };
 }
 
 /** About two seconds for a file, in twenty pieces; a closed connection gets no more. */

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { expect, onTestFinished, test } from 'vitest';
-import { errors, createLabService, type OrderFilter, type OrderSummary } from '../../client/index.js';
+import { expect, test } from 'vitest';
+import { errors, type OrderFilter, type OrderSummary } from '../../client/index.js';
+import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { labOrderIdKey, labPhaseKey, labReferenceKey, labTransactionIdKey } from '../../protocol/search-attributes.js';
-import { kitFor, personal, registration, shippingDetails, visitFor } from '../rig/cast.js';
+import { kitFor, personal, registration, shippingDetails } from '../rig/cast.js';
 import { followed } from '../rig/followed.js';
 import { all } from '../rig/all.js';
+import { textOf } from '../workflow/recorded.js';
 import { labops } from './labops.js';
 import { patience, stack } from './stack.js';
 
@@ -112,23 +114,8 @@ test('an order is found by its reference and by every order id of its chain', as
   expect(attributes.get(labPhaseKey)).toBe('awaiting_registration');
 });
 
-test('a registration reminder carries a portal link that is kept nowhere', async () => {
-  const { orderId } = await lab.place({ registrationReminders: ['1s'] });
-  for (const status of ['transit_customer', 'with_customer']) await lab.sandbox.move(orderId, status);
-  const reminders = () => lab.receiver.about(orderId).filter(({ type }) => type === 'registration_reminder');
-  await expect.poll(() => reminders().length, patience).toBe(1);
-  const [link] = (await lab.sandbox.portalLinks()).filter(({ order_id: about }) => about === orderId);
-  expect(link).toMatchObject({ context: 'communications' });
-  expect(reminders()[0]?.data).toMatchObject({ portal_url: link?.url });
-  expect(await historyOf(orderId)).not.toContain(link?.url);
-  expect(lab.worker.output()).not.toContain(link?.url);
-});
-
 async function historyOf(rootOrderId: string): Promise<string> {
-  const { events } = await lab.rig.client.workflow.getHandle(kitOrderId(rootOrderId)).fetchHistory();
-  return JSON.stringify(events, (key, value: unknown) =>
-    key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : value,
-  );
+  return textOf(await lab.rig.client.workflow.getHandle(kitOrderId(rootOrderId)).fetchHistory());
 }
 
 test('nothing personal is in a history without a registration, in an ID, a search attribute or a log', async () => {
@@ -165,9 +152,8 @@ test('nothing personal is in a history without a registration, in an ID, a searc
 
 test('what a user has of links, appointments and reports is listed by the same filters', async () => {
   const userId = await lab.newUser();
-  const service = createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey });
-  onTestFinished(() => service.close());
-  const { order } = await service.orders.create(visitFor(userId));
+  const ordered = { user_id: userId, lab_test_id: labTestIds.atHomePhlebotomy };
+  const { order } = await lab.sandbox.createOrder(ordered);
   const visit = await lab.labs.appointments.start({ orderId: order.id });
   const link = await lab.labs.links.start({ userId, provider: 'invented_watch' });
   const { id: jobId } = await lab.sandbox.createJob({ user_id: userId, outcome: 'stuck' });

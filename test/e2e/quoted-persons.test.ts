@@ -143,27 +143,6 @@ describe('a refusal that quotes a person', () => {
     await refusedEvery('/v1/org/**', () => lab.labs.webhooks.readAll(place));
   });
 
-  test('the caller alone reads the refusals of calls that the product makes itself', async () => {
-    await quoting('/**');
-    const userId = randomUUID();
-    const calls = [
-      () => lab.labs.users.read(userId),
-      () => lab.labs.users.readByClientUserId('invented'),
-      () => lab.labs.users.createOrGet({ client_user_id: 'invented' }),
-      () => lab.labs.users.update(userId, {}),
-      () => lab.labs.users.readDemographics(userId),
-      () => lab.labs.users.createPortalLink(userId, { context: 'communications' }),
-      () => lab.labs.users.readAll().next(),
-      () => service().orders.get(randomUUID()),
-      () => service().orders.results(randomUUID()),
-    ];
-    for (const call of calls) {
-      const refusal: unknown = await call().catch((error: unknown) => error);
-      expect(refusal).toMatchObject({ status: 422 });
-      expect(everyText(refusal)).not.toMatch(marks);
-    }
-  });
-
   test('the command line shows the refusal to the operator', async () => {
     const { orderId } = await lab.place();
     await quoting('/v3/order/*/cancel');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { join } from 'node:path';
 import { mkdtempSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
@@ -17,24 +17,10 @@ import { parsingJobId, submitReportId } from '../../protocol/ids.js';
 import { patience, stack } from './stack.js';
 import { personal } from '../rig/cast.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
-import { startFileHost, type FileHost } from './file-host.js';
 
 const root = mkdtempSync(join(tmpdir(), 'lab-reports-'));
-const headersFile = join(root, 'headers.json');
-const worker: Record<string, string> = { REPORT_ROOT: root, REPORT_URL_HEADERS_FILE: headersFile };
-let host: FileHost;
-
-beforeAll(async () => {
-  host = await startFileHost(padded(2_000_000));
-  worker['REPORT_URL_ALLOWED_HOSTS'] = host.host;
-  const headers = { authorization: 'Bearer invented-token' };
-  await writeFile(headersFile, JSON.stringify({ store: { hosts: [host.host], headers } }));
-});
-const lab = stack({ worker });
-afterAll(async () => {
-  await host.close();
-  await rm(root, { recursive: true });
-});
+const lab = stack({ worker: { REPORT_ROOT: root } });
+afterAll(() => rm(root, { recursive: true }));
 
 const path = '/lab_report/v1/parser/job';
 
@@ -81,50 +67,27 @@ async function finish(handle: ReportHandle): Promise<ParsingJobResult> {
 
 const lose = { method: 'POST', path, times: 1, action: { kind: 'drop_response' } } as const;
 
-describe('a report', () => {
-  test('goes from a folder to its biomarkers, and nothing of its content is in Temporal or in a log', async () => {
-    const file = { path: 'readable.pdf' };
-    await writeFile(join(root, file.path), samplePdf(['Testperson Imaginary', 'labops-sandbox: stuck']));
-    const handle = await submit({ file });
-    const jobId = await handle.jobId();
-    await expect(handle.biomarkers()).rejects.toBeInstanceOf(errors.ReportNotRead);
-    const notified = () => lab.receiver.about(jobId).map(({ type }) => type);
-    await lab.sandbox.moveJob(jobId, 'started');
-    // What is received together is notified as one.
-    await expect.poll(notified, patience).toEqual(['phase_changed']);
-    expect(await finish(handle)).toMatchObject({ outcome: 'completed', counts: { results: 3 } });
-    await expect.poll(notified, patience).toEqual(['phase_changed', 'completed']);
-    const biomarkers = await handle.biomarkers();
-    expect(biomarkers[0]).toMatchObject({ test_name: expect.any(String) as string, loinc_matches: [{}] });
-    for (const id of [submitReportId(handle.reference ?? ''), parsingJobId(jobId)]) {
-      const history = JSON.stringify(await lab.rig.client.workflow.getHandle(id).fetchHistory());
-      expect(history).not.toMatch(personal);
-      for (const { test_name: name } of biomarkers) expect(history).not.toContain(name);
-    }
-    expect(lab.worker.output()).not.toMatch(personal);
-    expect(lab.ingress.output()).not.toMatch(personal);
-  });
-
-  test('is read from a store that requires a header, which is in no history', async () => {
-    const handle = await submit({ file: { url: `${host.url}/private`, headersFrom: 'store' } });
-    await handle.jobId();
-    expect(host.asked.at(-1)).toEqual({ path: '/private', authorization: 'Bearer invented-token' });
-    const workflow = lab.rig.client.workflow.getHandle(submitReportId(handle.reference ?? ''));
-    expect(JSON.stringify(await workflow.fetchHistory())).not.toContain('invented-token');
-    await finish(handle);
-  });
-});
-
-describe('a lost answer', () => {
-  test('does not lead to a second job: the one that webhooks report is taken over', async () => {
-    await lab.sandbox.addFault(lose);
-    const userId = await lab.newUser();
-    const handle = await submit({ userId, policy: { ...quick, lostAnswerWait: '60s' } });
-    const jobId = await handle.jobId();
-    expect(await jobsOf(userId)).toEqual([jobId]);
-    expect(await submissionOf(handle)).toEqual({ version: 1, jobId, adopted: true, lostUploads: [] });
-    expect(await finish(handle)).toMatchObject({ outcome: 'completed', reference: handle.reference });
-  });
+test('a report goes from a folder to its biomarkers, and nothing of its content is in Temporal or in a log', async () => {
+  const file = { path: 'readable.pdf' };
+  await writeFile(join(root, file.path), samplePdf(['Testperson Imaginary', 'labops-sandbox: stuck']));
+  const handle = await submit({ file });
+  const jobId = await handle.jobId();
+  await expect(handle.biomarkers()).rejects.toBeInstanceOf(errors.ReportNotRead);
+  const notified = () => lab.receiver.about(jobId).map(({ type }) => type);
+  await lab.sandbox.moveJob(jobId, 'started');
+  // What is received together is notified as one.
+  await expect.poll(notified, patience).toEqual(['phase_changed']);
+  expect(await finish(handle)).toMatchObject({ outcome: 'completed', counts: { results: 3 } });
+  await expect.poll(notified, patience).toEqual(['phase_changed', 'completed']);
+  const biomarkers = await handle.biomarkers();
+  expect(biomarkers[0]).toMatchObject({ test_name: expect.any(String) as string, loinc_matches: [{}] });
+  for (const id of [submitReportId(handle.reference ?? ''), parsingJobId(jobId)]) {
+    const history = JSON.stringify(await lab.rig.client.workflow.getHandle(id).fetchHistory());
+    expect(history).not.toMatch(personal);
+    for (const { test_name: name } of biomarkers) expect(history).not.toContain(name);
+  }
+  expect(lab.worker.output()).not.toMatch(personal);
+  expect(lab.ingress.output()).not.toMatch(personal);
 });
 
 async function untilListed(query: string): Promise<void> {
