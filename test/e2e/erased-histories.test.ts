@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createLabService, type DeletionReceipt } from '../../client/index.js';
+import type { DeletionReceipt } from '../../client/index.js';
 import {
   bookAppointmentId,
   deleteUserId,
@@ -15,8 +15,9 @@ import {
   submitReportId,
 } from '../../protocol/ids.js';
 import { resolvePolicy } from '../../protocol/policy/policies.js';
+import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { samplePdf } from '../../sandbox/sample-report.js';
-import { kitFor, registration, visitFor } from '../rig/cast.js';
+import { kitFor, registration } from '../rig/cast.js';
 import { rejection } from '../unit/service/recording-server.js';
 import { answer, labops } from './labops.js';
 import { provider } from './linked-user.js';
@@ -84,9 +85,8 @@ async function live(): Promise<Person> {
   await lab.sandbox.moveJob(jobId, { status: 'completed', results: 'none' });
   await report.result();
 
-  const service = createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey });
-  const { order: visit } = await service.orders.create(visitFor(userId));
-  await service.close();
+  const ordered = { user_id: userId, lab_test_id: labTestIds.atHomePhlebotomy };
+  const { order: visit } = await lab.sandbox.createOrder(ordered);
   const appointment = await lab.labs.appointments.start({ orderId: visit.id });
   const { slots } = await appointment.slots();
   await appointment.choose({ slotId: slots.at(-1)?.id ?? '', notes: marker });

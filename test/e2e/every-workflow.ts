@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client as Database } from 'pg';
 import { expect } from 'vitest';
-import { createLabService, type OrderHandle } from '../../client/index.js';
+import type { OrderHandle } from '../../client/index.js';
 import {
   bookAppointmentId,
   deleteUserId,
@@ -22,9 +22,9 @@ import { operatorCallName } from '../../protocol/operators/operator-calls.js';
 import { resumeSignal, stopPlacingName } from '../../protocol/placing-stop.js';
 import { fetchWorkoutStreamName } from '../../protocol/workout-stream.js';
 import { inventedOrgId } from '../../sandbox/lab-service/webhook-endpoints.js';
-import { inventedTeamId } from '../../sandbox/lab-service/seed.js';
+import { inventedTeamId, labTestIds } from '../../sandbox/lab-service/seed.js';
 import type { HealthDataStore } from '../../store/health-data-store.js';
-import { kitFor, visitFor } from '../rig/cast.js';
+import { kitFor } from '../rig/cast.js';
 import { eventually } from '../rig/eventually.js';
 import { provider, startLink } from './linked-user.js';
 import { patience, type Stack } from './stack.js';
@@ -130,9 +130,7 @@ async function startReport(lab: Stack): Promise<LongWork> {
 }
 
 async function startAppointment(lab: Stack): Promise<LongWork> {
-  const service = createLabService({ baseUrl: lab.service.url, apiKey: lab.service.apiKey });
-  const { order } = await service.orders.create(visitFor(await lab.newUser()));
-  await service.close();
+  const { order } = await lab.sandbox.createOrder({ lab_test_id: labTestIds.atHomePhlebotomy });
   const handle = await lab.labs.appointments.start({ orderId: order.id });
   return {
     workflowType: 'bookAppointment',

@@ -3,6 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { all } from '../rig/all.js';
 import { kitFor, personal } from '../rig/cast.js';
 import { startBuilt } from '../rig/built.js';
 import { emptyDatabase } from '../rig/empty-database.js';
@@ -71,12 +72,7 @@ async function letHappen(): Promise<Placed> {
   await expect.poll(async () => (await placed.handle.state()).attention.length, patience).toBe(1);
   await lab.rig.client.workflow.start('unheardOf', { workflowId: 'unheard-of', taskQueue: lab.rig.taskQueue });
   expect((await fetch(ingressUrl(), { method: 'POST', body: '{}' })).status).toBe(401);
-  const needy = async () => {
-    const found = [];
-    for await (const order of lab.labs.orders.list({ attention: true })) found.push(...order.orderIds);
-    return found;
-  };
-  await expect.poll(needy, patience).toHaveLength(1);
+  await expect.poll(() => all(lab.labs.orders.list({ attention: true })), patience).toHaveLength(1);
   return placed;
 }
 
@@ -90,7 +86,7 @@ const untilAttentionIsShown = () =>
 
 let placed: Placed;
 let samples: Sample[];
-let all: Sample[];
+let shown: Sample[];
 
 test('the metrics show what has happened', async () => {
   placed = await letHappen();
@@ -127,11 +123,11 @@ test('the metrics show what has happened', async () => {
     return found;
   });
   expect(valueOf(stored, 'labops_rejected_events', { state: 'waiting' })).toBe(0);
-  all = [...samples, ...received, ...stored, ...(await scrape(codec))];
+  shown = [...samples, ...received, ...stored, ...(await scrape(codec))];
 });
 
 test('every metric that an alert or a panel names is there', async () => {
-  const present = new Set(all.map(({ name }) => name));
+  const present = new Set(shown.map(({ name }) => name));
   const missing = [...(await alertQuestions()), ...(await panelQuestions())].flatMap((question) =>
     namesIn(question)
       .filter((name) => !present.has(name))
@@ -143,12 +139,12 @@ test('every metric that an alert or a panel names is there', async () => {
 test('the docs have every metric of our own, and no other', async () => {
   const page = await readFile(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
   const stem = (name: string) => name.replace(/_(bucket|sum|count)$/, '');
-  const own = new Set(all.map(({ name }) => stem(name)).filter((name) => name.startsWith('labops_')));
+  const own = new Set(shown.map(({ name }) => stem(name)).filter((name) => name.startsWith('labops_')));
   expect(new Set(page.match(/\blabops_[a-z_]*[a-z]/g))).toEqual(own);
 });
 
 test('no label has an id or anything personal', () => {
-  const values = new Set(all.flatMap(({ labels }) => Object.values(labels)));
+  const values = new Set(shown.flatMap(({ labels }) => Object.values(labels)));
   const ids = [placed.orderId, placed.userId, placed.reference];
   for (const value of values) {
     expect(value).not.toMatch(personal);

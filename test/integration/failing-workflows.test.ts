@@ -3,6 +3,7 @@ import { LabOperations } from '../../client/index.js';
 import { kitOrderId } from '../../protocol/ids.js';
 import { kitOrderStart } from '../../protocol/starts.js';
 import { failingWorkflows } from '../../workers/doctor/workers.js';
+import { all } from '../rig/all.js';
 import { devServer } from '../rig/environments.js';
 import { eventually } from '../rig/eventually.js';
 
@@ -25,11 +26,6 @@ test('a workflow whose tasks fail is listed among those that need attention, and
   const { connection } = rig.env;
   const temporal = { connection, address: rig.address, namespace: rig.namespace };
   const lab = new LabOperations(client, { taskQueue });
-  const listed = async () => {
-    const found = [];
-    for await (const order of lab.orders.list({ attention: true })) found.push(order);
-    return found;
-  };
   expect(await failingWorkflows(temporal, taskQueue)).toMatchObject({ status: 'ok' });
   await startFailing();
   await eventually(async () =>
@@ -38,5 +34,7 @@ test('a workflow whose tasks fail is listed among those that need attention, and
       found: `1 workflow cannot go on, because workflow tasks fail: ${kitOrderId(rootOrderId)}.`,
     }),
   );
-  expect(await listed()).toMatchObject([{ rootOrderId, attention: ['worker_failing'] }]);
+  expect(await all(lab.orders.list({ attention: true }))).toMatchObject([
+    { rootOrderId, attention: ['worker_failing'] },
+  ]);
 });

@@ -106,36 +106,24 @@ describe('an ingress with a store', () => {
     expect(lines.filter((line) => line.includes('"answer"'))).toHaveLength(4);
     expect(lines.join('')).not.toContain('Testperson');
   });
-
-  test('answers 204 for a user whose data were deleted, counts it, and keeps nothing', async () => {
-    const ingress = await ingressWith({}, store);
-    const userId = randomUUID();
-    await store.deleteUserData(userId);
-    expect((await send(ingress.url, activity(userId, 'day'))).status).toBe(204);
-    expect((await send(ingress.url, { event_type: 'other', user_id: userId })).status).toBe(204);
-    expect(ingress.counts().answers).toMatchObject({ health_data_unwanted: 2, not_handled: 0 });
-    expect(await store.summaries({ userId })).toEqual([]);
-  });
 });
 
-describe('an ingress whose database is away', () => {
-  test('starts, answers 503 for what it would keep, delivers orders, and says so on /ready, with the reason in the log', async () => {
-    const databaseUrl = `postgres://lab:Testpassword@127.0.0.1:${await closedPort()}/lab`;
-    const lines: string[] = [];
-    const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
-    const { url } = await ingressWith({ DATABASE_URL: databaseUrl }, undefined, log);
-    expect((await send(url, activity(randomUUID(), 'day'))).status).toBe(503);
-    expect((await send(url, { event_type: 'other' })).status).toBe(503);
-    expect((await send(url, orderEvent(randomUUID()))).status).toBe(204);
-    // 200: taking a process that is not ready out of service would stop the orders' webhooks too.
-    const probed = async () => {
-      const answer = await fetch(`${url}/ready`);
-      return [answer.status, await answer.json()];
-    };
-    await expect.poll(probed).toEqual([200, { status: 'ready', healthData: 'unavailable' }]);
-    expect(lines.join('')).toMatch(/ECONNREFUSED/);
-    expect(lines.join('')).not.toContain('Testpassword');
-  });
+test('an ingress whose database is away starts, answers 503 for what it would keep, delivers orders, and says so on /ready, with the reason in the log', async () => {
+  const databaseUrl = `postgres://lab:Testpassword@127.0.0.1:${await closedPort()}/lab`;
+  const lines: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
+  const { url } = await ingressWith({ DATABASE_URL: databaseUrl }, undefined, log);
+  expect((await send(url, activity(randomUUID(), 'day'))).status).toBe(503);
+  expect((await send(url, { event_type: 'other' })).status).toBe(503);
+  expect((await send(url, orderEvent(randomUUID()))).status).toBe(204);
+  // 200: taking a process that is not ready out of service would stop the orders' webhooks too.
+  const probed = async () => {
+    const answer = await fetch(`${url}/ready`);
+    return [answer.status, await answer.json()];
+  };
+  await expect.poll(probed).toEqual([200, { status: 'ready', healthData: 'unavailable' }]);
+  expect(lines.join('')).toMatch(/ECONNREFUSED/);
+  expect(lines.join('')).not.toContain('Testpassword');
 });
 
 test('an ingress without a store counts health data and drops it, as it does by default', async () => {
@@ -145,24 +133,22 @@ test('an ingress without a store counts health data and drops it, as it does by 
   await expect.poll(() => ready(ingress.url)).toEqual({ status: 'ready' });
 });
 
-describe('worker and ingress in one process', () => {
-  test('keep health data in a directory, even through a restart', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'lab-operations-single-'));
-    const directory = await emptyDatabase(join(folder, 'data'));
-    const service = { SERVICE_BASE_URL: 'http://127.0.0.1:9', SERVICE_API_KEY: 'sk_invented' };
-    const env = { ...ingressEnv(rig), ...service, HEALTH_DATA_DIRECTORY: directory, TASK_QUEUE: 'single-process-test' };
-    const userId = randomUUID();
-    const listening = /"url":"([^"]+)\/webhooks"/;
-    const started = await startBuilt('workers/single-process.ts', { env, ready: listening });
-    const [, url = ''] = await started.waitFor(listening);
-    expect((await send(url, activity(userId, 'day'))).status).toBe(204);
-    const second = await startBuilt('workers/single-process.ts', { env });
-    expect(await second.exit).toEqual({ code: 1, signal: null });
-    expect(second.output()).toMatch(/^The health-data directory .+ is open in another process,.+\n$/);
-    expect(await started.stop()).toEqual({ code: 0, signal: null });
-    const store = await openStore({ directory });
-    expect(await store.summaries({ userId })).toHaveLength(1);
-    await store.close();
-    await rm(folder, { recursive: true });
-  });
+test('worker and ingress in one process keep health data in a directory, even through a restart', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'lab-operations-single-'));
+  const directory = await emptyDatabase(join(folder, 'data'));
+  const service = { SERVICE_BASE_URL: 'http://127.0.0.1:9', SERVICE_API_KEY: 'sk_invented' };
+  const env = { ...ingressEnv(rig), ...service, HEALTH_DATA_DIRECTORY: directory, TASK_QUEUE: 'single-process-test' };
+  const userId = randomUUID();
+  const listening = /"url":"([^"]+)\/webhooks"/;
+  const started = await startBuilt('workers/single-process.ts', { env, ready: listening });
+  const [, url = ''] = await started.waitFor(listening);
+  expect((await send(url, activity(userId, 'day'))).status).toBe(204);
+  const second = await startBuilt('workers/single-process.ts', { env });
+  expect(await second.exit).toEqual({ code: 1, signal: null });
+  expect(second.output()).toMatch(/^The health-data directory .+ is open in another process,.+\n$/);
+  expect(await started.stop()).toEqual({ code: 0, signal: null });
+  const store = await openStore({ directory });
+  expect(await store.summaries({ userId })).toHaveLength(1);
+  await store.close();
+  await rm(folder, { recursive: true });
 });

@@ -25,12 +25,8 @@ export interface NotificationReceiver {
   hangs: boolean;
   /** True if it accepts everything and closes the connection instead of answering. */
   losesAnswers: boolean;
-  /** Which notifications it refuses; usually none. */
+  /** Which notifications it refuses, with 422; usually none. */
   refuses: (notification: Notification) => boolean;
-  /** The status that it refuses them with; usually 422. */
-  refusal: number;
-  /** Sent with every refusal, if set. */
-  retryAfter?: string | undefined;
   /** What it refused so, as often as it came. */
   readonly refused: Notification[];
   /** How often it was called, refusals included. */
@@ -67,7 +63,7 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
     if (receiver.isDown) return { status: 503 };
     const answer = await handler.handle({ headers, body });
     const isRefused = answer.status === 500 && refused.some(({ id }) => id === headers['webhook-id']);
-    if (isRefused) return { status: receiver.refusal };
+    if (isRefused) return { status: 422 };
     return answer.status === 204 && receiver.product ? receiver.product.handle({ headers, body }) : answer;
   };
   const { url, close } = await serveHttp((request, response) =>
@@ -77,8 +73,7 @@ export async function startNotificationReceiver(secret: string): Promise<Notific
         if (receiver.hangs) return;
         const { status } = await answerTo(request, body);
         if (receiver.losesAnswers) return response.destroy();
-        const { retryAfter } = receiver;
-        response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end();
+        response.writeHead(status).end();
       },
       () => response.destroy(),
     ),
@@ -111,8 +106,6 @@ const asNew = () => ({
   hangs: false,
   losesAnswers: false,
   refuses: () => false,
-  refusal: 422,
-  retryAfter: undefined,
   attempts: 0,
   product: undefined,
 });

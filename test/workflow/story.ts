@@ -291,8 +291,6 @@ export class Stage {
   async clear(): Promise<void> {
     this.receiver.isDown = false;
     this.receiver.refuses = () => false;
-    this.receiver.refusal = 422;
-    this.receiver.retryAfter = undefined;
     this.receiver.product = undefined;
     if (this.testStore) this.testStore.isDown = false;
     await this.sandbox.removeFaults();
