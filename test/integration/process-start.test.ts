@@ -206,8 +206,9 @@ test('worker, ingress and client use a new API key of Temporal as soon as its fi
   expect(ingressProcess.output()).toMatch(/"orderId":"process-1"/);
   expect(ingressProcess.output()).not.toMatch(/Testperson|example\.com/);
   // As a terminal and a package manager send them.
-  for (let n = 0; n < 3; n++) process.kill(workerProcess.pid, 'SIGINT');
-  expect(await workerProcess.exit).toEqual({ code: 0, signal: null });
+  void workerProcess.stop('SIGINT');
+  await workerProcess.waitFor(/worker stops/);
+  expect(await workerProcess.stop('SIGINT')).toEqual({ code: 0, signal: null });
   expect(workerProcess.output().match(/worker stopped/g)).toHaveLength(1);
   for (const each of [workerProcess, ingressProcess]) expect(each.output()).not.toMatch(/invented-key/);
 });
