@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import ms, { type StringValue } from 'ms';
+import { join } from 'node:path';
+import type { ActivityOptions } from '@temporalio/workflow';
+import type { Duration } from '@temporalio/common';
+import ms from 'ms';
 import { describe, expect, test } from 'vitest';
 import { withoutTarget } from '../../../activities/notifications/notifications.js';
 import { withStore } from '../../../activities/dependencies.js';
@@ -9,28 +11,13 @@ import { readWorkerConfig } from '../../../workers/settings/config.js';
 import { activityOptions, booking, creation, orderSearch, upload } from '../../../workflows/activity-options.js';
 import { commandWait } from '../../../workflows/entity/commands.js';
 import { projectFolder } from '../../rig/processes.js';
-import { everyNode, parse, specifierOf, type Node } from '../../rig/syntax.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* The rules that the timeouts and retries of workflows/activity-options.ts must keep to, whatever their numbers are. */
 
 type Name = keyof typeof activityOptions;
 
-interface Options {
-  queue?: string;
-  scheduleToStartTimeout?: StringValue | number;
-  startToCloseTimeout?: StringValue | number;
-  scheduleToCloseTimeout?: StringValue | number;
-  heartbeatTimeout?: StringValue | number;
-  cancellationType?: string;
-  retry?: {
-    initialInterval?: StringValue | number;
-    backoffCoefficient?: number;
-    maximumInterval?: StringValue | number;
-    maximumAttempts?: number;
-    nonRetryableErrorTypes?: readonly string[];
-  };
-}
+type Options = ActivityOptions & { queue?: string };
 
 const day = 86_400_000;
 
@@ -68,7 +55,7 @@ test('what may pass a critical result on waits behind no mass reads', () => {
   expect(passing.map(([, { queue = 'main' }]) => queue)).toEqual(['main', 'main', 'main']);
 });
 
-function inMs(span: StringValue | number | undefined): number {
+function inMs(span: Duration | undefined): number {
   if (span === undefined) return Infinity;
   return typeof span === 'number' ? span : ms(span);
 }
@@ -195,48 +182,26 @@ test('an error that is named as final is one that is thrown', async () => {
   expect(new Set(final)).toEqual(new Set([thrown, withoutTarget().type]));
 });
 
-interface Function {
-  file: string;
-  name: string;
-  mentions: readonly string[];
-}
-
 /** The activities that send a heartbeat, themselves or through the functions of `activities/` that they mention. */
 function sendersOfHeartbeats(): Set<string> {
   const folder = join(projectFolder, 'activities');
   const files = readdirSync(folder, { encoding: 'utf8', recursive: true }).filter((file) => file.endsWith('.ts'));
-  const functions: Function[] = [];
-  const imported = new Map<string, string>();
-  for (const file of files) {
-    for (const node of everyNode(parse(readFileSync(join(folder, file), 'utf8')))) {
-      functions.push(...functionIn(file, node));
-      const from = specifierOf(node)?.replace(/^\..+\.js$/, (path) => join(dirname(file), path.replace(/js$/, 'ts')));
-      for (const { local } of (node['specifiers'] ?? []) as { local?: Node }[])
-        if (from !== undefined) imported.set(`${file} ${String(local?.['name'])}`, from);
-    }
-  }
-  const senders = new Set(['@temporalio/activity heartbeat']);
-  const sends = ({ file, mentions }: Function) =>
-    mentions.some((name) => name === '.heartbeat' || senders.has(`${imported.get(`${file} ${name}`) ?? file} ${name}`));
+  // A function up to the next one, or an activity's method. Of other methods, some share their names.
+  const activities = Object.keys(activityOptions).join('|');
+  const beginning = new RegExp(`^(?=(?:export )?(?:async )?function\\b| {4}(?:async )?(?:${activities})\\b)`, 'm');
+  const functions = files.flatMap((file) => {
+    const code = readFileSync(join(folder, file), 'utf8').replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, '');
+    return code.split(beginning).map((text) => {
+      const [, isPrivate, name = ''] = /^(?:(?:export | {4})|())(?:async )?(?:function\*? )?(\w+)/.exec(text) ?? [];
+      const scoped = isPrivate === undefined ? name : `${file} ${name}`;
+      return { file, name: scoped, mentions: text.match(/\w+/g) ?? [] };
+    });
+  });
+  const senders = new Set(['heartbeat']);
   for (let known = 0; known < senders.size;) {
     known = senders.size;
-    for (const each of functions) if (sends(each)) senders.add(`${each.file} ${each.name}`);
+    for (const { file, name, mentions } of functions)
+      if (mentions.some((each) => senders.has(each) || senders.has(`${file} ${each}`))) senders.add(name);
   }
-  return new Set([...senders].map((sender) => sender.split(' ')[1] ?? ''));
-}
-
-/** A function with its name, and the names that it mentions: those of variables, and of methods with a dot. */
-function functionIn(file: string, node: Node): Function[] {
-  const { type, id, key, value, init } = node as Record<string, Node | undefined> & { type: string };
-  const isFunction = (each: Node | undefined) => /Function/.test(each?.type ?? '');
-  const body = type === 'FunctionDeclaration' ? node : isFunction(value) ? value : isFunction(init) ? init : undefined;
-  const name = (id ?? key)?.['name'];
-  // Of the methods only the activities: others share their names.
-  if (!body || typeof name !== 'string' || (key && !(name in activityOptions))) return [];
-  const nodes = [...everyNode(body['body'])];
-  const members = new Set(nodes.flatMap(({ type: kind, property }) => (kind === 'MemberExpression' ? [property] : [])));
-  const mentions = nodes
-    .filter((each) => each.type === 'Identifier')
-    .map((each) => `${members.has(each) ? '.' : ''}${String(each['name'])}`);
-  return [{ file, name, mentions }];
+  return senders;
 }
