@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { canonicalJson, compareText } from '../../../protocol/json.js';
 import { foldSnapshot, type Orders } from '../../../workflows/order/snapshots.js';
-import { daysAfterStart, eventsOf, kitOf, statusOf, topOf } from './histories.js';
+import { daysAfterStart, eventsOf, kitOf, statusOf, topOf, transactionOf } from './histories.js';
 import { anyOrderOf, deliveriesOf, forAll, reportsOfChain, saysCritical } from './reports.js';
 
 const fold = (snapshots: readonly OrderSnapshot[]): Orders => snapshots.reduce(foldSnapshot, []);
@@ -115,13 +115,30 @@ describe('any order, repetition and loss of reports', () => {
 describe('the latest report', () => {
   const kit = (lows: string[], more: Partial<OrderSnapshot> = {}) => kitOf('order-1', lows, more);
 
-  test('is the one whose own status is an end, of two with the same events and the same time', () => {
-    const open = kit(['ordered'], { status: 'received' });
-    const ended = kit(['ordered'], { status: 'cancelled' });
-    expect(only(fold([open, ended])).latest).toBe(ended);
-    expect(only(fold([ended, open])).latest).toBe(ended);
-    const reinstated = { ...open, updatedAt: daysAfterStart(1) };
-    expect(only(fold([reinstated, ended])).latest).toBe(reinstated);
+  const listed = transactionOf({ id: 'order-1' }, { id: 'order-2', origin: 'redraw' });
+  test.each<[what: string, counts: Partial<OrderSnapshot>, other: Partial<OrderSnapshot>]>([
+    ['the one whose own status is an end', { status: 'cancelled' }, { status: 'received' }],
+    ['the one with a date, whatever else another says', { activateBy: '2024-04-01' }, { userId: 'u', sampleId: 's' }],
+    ['the one that says more', { transaction: listed }, {}],
+  ])('of two with the same events and the same time is %s, whichever comes first', (_what, counts, other) => {
+    const [counting, another] = [kit(['ordered'], counts), kit(['ordered'], other)];
+    expect(only(fold([another, counting])).latest).toBe(counting);
+    expect(only(fold([counting, another])).latest).toBe(counting);
+    const later = { ...another, updatedAt: daysAfterStart(1) };
+    expect(only(fold([later, counting])).latest).toBe(later);
+  });
+
+  test('without the date that an order was scheduled for leaves it one that was scheduled, whichever comes first', () => {
+    const dated = kit(['ordered'], { activateBy: '2024-04-01' });
+    const undated = kit(['ordered'], { updatedAt: daysAfterStart(1) });
+    for (const reports of [
+      [dated, undated],
+      [undated, dated],
+    ]) {
+      expect(only(fold(reports)).wasScheduled).toBe(true);
+      expect(only(fold(reports)).latest).not.toHaveProperty('activateBy');
+    }
+    expect(only(fold([undated]))).not.toHaveProperty('wasScheduled');
   });
 
   test('is the same however its keys are ordered', () => {

@@ -8,7 +8,7 @@ import { orderSchema } from '../../../service/order/orders.js';
 import { announceNews } from '../../../workflows/order/announcements.js';
 import { foldIn } from '../../../workflows/order/chain.js';
 import { nextMoment } from '../../../workflows/order/deadlines.js';
-import { foldSnapshot, readCriticalReport, readSnapshot, type Orders } from '../../../workflows/order/snapshots.js';
+import { readCriticalReport, readSnapshot } from '../../../workflows/order/snapshots.js';
 import { caseFileOf, stateOf } from '../../../workflows/order/view.js';
 import { projectFolder } from '../../rig/processes.js';
 import { untidyOrder } from '../service/order/untidy-orders.js';
@@ -178,37 +178,6 @@ describe('what we send ourselves comes back unchanged:', () => {
     forAll(reportsOfChain, (reports) => {
       expect(reports.map(readSnapshot)).toEqual(reports);
     });
-  });
-});
-
-test('of two reports that are equally late the one that says more counts, whichever comes first', () => {
-  const listed = [{ id: minimal.orderId }, { id: 'order-2', origin: 'redraw' }];
-  const whole = { ...minimal, updatedAt: at, transaction: { id: 'transaction-1', orders: listed } };
-  const partial = { ...minimal, updatedAt: at };
-  for (const reports of [
-    [whole, partial],
-    [partial, whole],
-  ])
-    expect(reports.reduce<Orders>(foldSnapshot, [])).toMatchObject([{ latest: { transaction: { orders: listed } } }]);
-});
-
-describe('the date that an order is scheduled for', () => {
-  const undated = { ...minimal, updatedAt: at };
-  const dated = { ...undated, activateBy: '2024-04-01' };
-  const later = { ...undated, updatedAt: daysAfterStart(1) };
-  const known = (...snapshots: Parameters<typeof foldSnapshot>[1][]) => snapshots.reduce<Orders>(foldSnapshot, [])[0];
-
-  test('stays known if an equal report leaves it out, whichever comes first', () => {
-    for (const record of [known(dated, undated), known(undated, dated)])
-      expect(record).toMatchObject({ latest: { activateBy: '2024-04-01' }, wasScheduled: true });
-  });
-
-  test('that is gone in a later report leaves the order one that was scheduled, whichever comes first', () => {
-    for (const record of [known(dated, later), known(later, dated)]) {
-      expect(record?.wasScheduled).toBe(true);
-      expect(record?.latest).not.toHaveProperty('activateBy');
-    }
-    expect(known(undated)).not.toHaveProperty('wasScheduled');
   });
 });
 
