@@ -3,17 +3,14 @@ import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import {
   currentOrder,
   isOfTransactionOf,
-  findOrder,
-  lastEventId,
   foldIn,
   needsSuccessor,
   openChain,
   outcomeOf,
   decisionBasisOf,
-  unreadOrder,
   type Chain,
 } from '../../../workflows/order/chain.js';
-import { lateArrivals, unfinishedOrders } from '../../../workflows/order/redraws.js';
+import { lateArrivals } from '../../../workflows/order/redraws.js';
 import type { Replacement } from '../../../protocol/order/state.js';
 import { resultOf, stateOf } from '../../../workflows/order/view.js';
 import { caseOf, daysAfterStart, happyPath, kitOf, pathTo, transactionOf, withPatient, start } from './histories.js';
@@ -127,28 +124,6 @@ describe('a redraw', () => {
       { orderId: 'order-4', replaces: 'order-2' },
     ]);
   });
-
-  test('that only the transaction names must still be read; one that cannot be read is skipped', () => {
-    const chain = caseOf([initialOf(badSample)]);
-    expect(unreadOrder(chain)).toBe('order-2');
-    expect(unreadOrder({ ...chain, lookedUp: ['order-2'] })).toBeUndefined();
-    foldIn(chain, redrawOf(['ordered']));
-    expect(unreadOrder(chain)).toBeUndefined();
-  });
-
-  test('has the order before it read if nobody reported its end: when the redraw is known, and before the end', () => {
-    // It was last reported without a transaction: the redraw's lists it.
-    const { transaction: _unknownThen, ...initial } = initialOf(pathTo('transit_lab'));
-    const chain = caseOf([initial, redrawOf(['ordered'])]);
-    expect(lateArrivals(chain)).toEqual([]);
-    expect(unfinishedOrders(chain)).toEqual([{ orderId: 'order-1', key: 'order-1/followed' }]);
-    chain.lookedUpUnfinished = ['order-1/followed'];
-    expect(unfinishedOrders(chain)).toEqual([]);
-    foldIn(chain, redrawOf(happyPath));
-    expect(unfinishedOrders(chain)).toEqual([{ orderId: 'order-1', key: 'order-1/ended' }]);
-    foldIn(chain, initialOf(badSample));
-    expect(unfinishedOrders(chain)).toEqual([]);
-  });
 });
 
 const idsOf = (orders: readonly { orderId: string }[]) => orders.map(({ orderId }) => orderId);
@@ -202,6 +177,7 @@ describe('an order beside the current one', () => {
   const { transaction: _neither, ...movingBare } = moving;
   test.each<[string, OrderSnapshot[], string[]]>([
     ['not while its redraw follows it', [moving, redrawOf(['ordered'])], []],
+    ['not while a redraw follows it whose transaction alone lists it', [movingBare, redrawOf(['ordered'])], []],
     ['not while an order follows that names it as its parent', [moving, redrawOf(['ordered'], elsewhere)], []],
     ['if an order follows that is not its redraw', [moving, replacement], ['order-1']],
     ['if that is so and neither names a transaction', [movingBare, bare], ['order-1']],
@@ -227,12 +203,8 @@ test.each<[readonly string[], string | undefined, boolean]>([
   expect([outcomeOf(chain), needsSuccessor(currentOrder(chain))]).toEqual([outcome, needs]);
 });
 
-test('a chain is found by the ids of its orders, and has no current order before the first report', () => {
-  const chain = caseOf([kitOf('order-1', ['ordered', 'cancelled'])]);
-  expect(findOrder(chain, 'order-1')?.standing.phase).toBe('cancelled');
-  expect(findOrder(chain, 'order-9')).toBeUndefined();
-  expect(lastEventId(currentOrder(chain))).toBe(2);
-  expect(() => currentOrder(openChain({ rootOrderId: 'order-1' }, start))).toThrow('no current order');
+test('a chain has no current order before the first report', () => {
+  expect(() => currentOrder(caseOf([]))).toThrow('no current order');
 });
 
 test('the state says what is known of the current order, and nothing else', () => {
