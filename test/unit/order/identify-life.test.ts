@@ -14,10 +14,10 @@ import {
   newId,
   newKit,
   numbered,
-  orderId,
-  ours,
   opening,
+  orderId,
   OrderLife,
+  ours,
   placed,
   policy,
   reading,
@@ -30,10 +30,12 @@ import {
   shownAt,
   spoiled,
   stateIn,
+  thirdId,
+  wait,
 } from './lives.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
-/* The lives of runs that have to find out what they are for: started by a webhook, again after an end, or for an order of another chain. */
+/* The lives of runs that have to find out what they are for: started by a webhook, again after an end, or for an order of another chain; and which orders that name a chain join it. */
 
 const ended = [...awaited, 'cancelled'];
 
@@ -487,5 +489,110 @@ describe('an order of another chain', () => {
     expect(stateIn(order.run.replies[0])).toMatchObject({ registered: true });
     expect(order.run.shown.details).toMatch(/^Passes on what it receives/);
     expect(order.run.end).toMatchObject({ kind: 'completed' });
+  });
+});
+
+/** An order that names the chain in its passthrough, though it is another user's. */
+const naming = (statuses: readonly string[], more: Partial<OrderSnapshot> = {}) =>
+  newKit(statuses, { userId: 'user-2', ...more });
+const criticalResult = { orderId: newId, interpretation: 'critical' };
+const idsOf = async (order: OrderLife) => (await order.state()).chain.map((link) => link.orderId);
+
+describe('an order of another user that names a chain', () => {
+  test('does not join it: it is followed by itself, and a person is asked once', async () => {
+    const order = await life(awaited);
+    for (const statuses of [awaited, happyPath]) await order.signal('orderChanged', naming(statuses));
+    expect(await idsOf(order)).toEqual([orderId]);
+    expect((await order.state()).attention).toMatchObject([{ reason: 'foreign_order', orderId }]);
+    expect(order.run.shown.details).toContain(newId);
+    // Without the passthrough: its own workflow takes neither reference nor chain from it.
+    const passed = (statuses: readonly string[]) => kitOf(newId, statuses, { userId: 'user-2' });
+    expect(order.passedOn).toEqual([
+      { snapshot: passed(awaited), rootOrderId: newId },
+      { snapshot: passed(happyPath), rootOrderId: newId },
+    ]);
+    expect(order.happened().filter((event) => event.startsWith('attention_raised'))).toHaveLength(1);
+    expect(stateIn(await order.update('resolveProblem', wait)).attention).toEqual([]);
+    await order.signal('orderChanged', naming([...happyPath, 'corrected']));
+    expect(await order.reasons()).toEqual([]);
+  });
+
+  test('does not join it by what is reported later without its user, or without the order', async () => {
+    const order = await life(awaited);
+    await order.signal('orderChanged', naming(awaited));
+    const { userId: _userId, ...unnamed } = naming(happyPath);
+    await order.signal('orderChanged', unnamed);
+    await order.signal('criticalResultReported', criticalResult);
+    const passed = [{ snapshot: { orderId: newId } }, { report: criticalResult, rootOrderId: newId }];
+    expect(order.passedOn.slice(1)).toMatchObject(passed);
+    expect(await idsOf(order)).toEqual([orderId]);
+    expect(await order.state()).not.toHaveProperty('criticalResult');
+  });
+
+  test('has its alarm raised here if that comes back from where it was passed on: nobody else raises it', async () => {
+    const order = await life(awaited);
+    await order.signal('orderChanged', naming(awaited));
+    for (let times = 0; times < 3; times += 1) await order.signal('criticalResultReported', criticalResult);
+    expect(order.passedOn.slice(1)).toHaveLength(1);
+    expect(await idsOf(order)).toEqual([orderId]);
+    expect((await order.state()).criticalResult).toMatchObject({ orderId: newId, isOpen: true });
+    expect(order.announced.filter(({ type }) => type === 'order.critical_result')).toMatchObject([{ subject: newId }]);
+    // The service repeats its own webhook, which names the order: that is passed on as before.
+    await order.signal('criticalResultReported', { ...criticalResult, order: naming(awaited) });
+    expect(order.passedOn.at(-1)).toMatchObject({ report: criticalResult, rootOrderId: newId });
+  });
+
+  test('has its alarm passed on though an operator cancels the chain’s workflow, whenever it comes', async () => {
+    const order = await life(awaited, {}, { forwardOrder: silent, notify: silent });
+    await order.signal('criticalResultReported', { ...criticalResult, order: naming(awaited) });
+    await order.run.cancel();
+    await order.given({ forwardOrder: null });
+    const passedOn = () => order.argumentsOf('forwardCriticalResult');
+    expect(passedOn()).toMatchObject([{ report: criticalResult, rootOrderId: newId }]);
+    expect(order.run.end).toBeUndefined();
+    await order.signal('criticalResultReported', { ...criticalResult, status: 'final', order: naming(awaited) });
+    await order.given({ handOverNotifications: null }, 1);
+    expect(passedOn()).toMatchObject([{}, { report: { status: 'final' }, rootOrderId: newId }]);
+    expect(order.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
+  });
+
+  test('does not join it if its webhook starts the run', async () => {
+    const signal = { name: 'criticalResultReported', argument: { ...criticalResult, order: naming(awaited) } };
+    const order = await begun(undefined, { readChain: reading(), signal });
+    expect(await idsOf(order)).toEqual([orderId]);
+    expect(await order.state()).not.toHaveProperty('criticalResult');
+    expect(order.passedOn).toMatchObject([{ rootOrderId: newId }, { report: { orderId: newId }, rootOrderId: newId }]);
+  });
+
+  test('does not join it in place of the replacement that has the same number', async () => {
+    const snapshot = kitOf(thirdId, ['ordered'], { userId: 'user-1', ...numbered(2) });
+    const order = await life(lost, {}, { replaceKitOrder: { snapshot } });
+    await order.update('replaceKit', { orderId });
+    await order.signal('orderChanged', naming(awaited));
+    expect(await idsOf(order)).toEqual([orderId, thirdId]);
+  });
+});
+
+describe('an order joins the chain that it names', () => {
+  test('if it is of the same user', async () => {
+    const order = await life(lost);
+    await order.signal('orderChanged', naming(awaited, { userId: 'user-1' }));
+    expect(await idsOf(order)).toEqual([orderId, newId]);
+    // A registration may give it to another user.
+    await order.signal('orderChanged', naming(registered));
+    expect(await order.state()).toMatchObject({ userId: 'user-2', attention: [] });
+  });
+
+  test('if its number was reserved, though a registration has given it to another user', async () => {
+    const order = await life(lost, {}, { replaceKitOrder: silent });
+    await order.update('replaceKit', { orderId });
+    await order.signal('orderChanged', naming(registered));
+    expect(await idsOf(order)).toEqual([orderId, newId]);
+  });
+
+  test('if the service itself says that it follows one of the chain’s', async () => {
+    const order = await life(registered);
+    await order.signal('orderChanged', redraw(awaited, { userId: 'user-2', ...numbered(2) }));
+    expect(await idsOf(order)).toEqual([orderId, newId]);
   });
 });
