@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot, TransactionOrder } from '../../../service/order/snapshot.js';
 import { omitNullish } from '../../../service/json-object.js';
-import { isAddressable, kitOrderId, placeKitOrderId, referencePattern } from '../../../protocol/ids.js';
+import { isAddressable, referencePattern } from '../../../protocol/ids.js';
 import { readPassthrough, rootOf, writePassthrough } from '../../../protocol/order/root-order.js';
 import { daysAfterStart, transactionOf } from './histories.js';
 import { forAll } from './reports.js';
@@ -168,11 +168,6 @@ describe('our own passthrough', () => {
     expect(readPassthrough(value)).toBeUndefined();
     expect(rootOf(order('x', { ...(value !== undefined && { passthrough: value }), parentId: 'a' }))).toBe('a');
   });
-});
-
-test('a workflow ID is a pure function of its key', () => {
-  expect(placeKitOrderId('ref:1')).toBe('place-kit-order/ref:1');
-  expect(kitOrderId(noUuid)).toBe(`kit-order/${noUuid}`);
 });
 
 test.each(['', 'a b', 'a/b', 'a\n', 'ä', 'a'.repeat(129)])('a reference is never %j', (reference) => {

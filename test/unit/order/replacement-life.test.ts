@@ -326,10 +326,15 @@ describe('a replacement', () => {
     expect(order.run.replies).toMatchObject([{ refused: 'OrderRefused' }, { refused: 'OrderEnded' }]);
   });
 
-  test('by the policy lets every other command on the order wait', async () => {
-    const answers = { replaceKitOrder: silent, cancelOrder: refusal('CancelRefused') };
-    const order = await life(shipped, { onLost: 'replace' }, answers);
+  /** The policy has a lost kit replaced, and the service has not answered yet. */
+  async function beingReplaced(cancelOrder: unknown) {
+    const order = await life(shipped, { onLost: 'replace' }, { replaceKitOrder: silent, cancelOrder });
     await order.report(lost);
+    return order;
+  }
+
+  test('by the policy lets every other command on the order wait', async () => {
+    const order = await beingReplaced(refusal('CancelRefused'));
     await order.update('cancel', { orderId });
     expect(order.callsOf('cancelOrder')).toEqual([]);
     await order.given({ replaceKitOrder: replaced });
@@ -337,11 +342,8 @@ describe('a replacement', () => {
   });
 
   test('by the policy lets a cancellation that names no order wait, and that cancels the new kit', async () => {
-    const cancelOrder = newKit(['ordered', 'cancelled']);
-    const order = await life(shipped, { onLost: 'replace' }, { replaceKitOrder: silent, cancelOrder });
-    await order.report(lost);
-    await order.update('cancel', { by: 'nurse-7' });
-    await order.update('cancel');
+    const order = await beingReplaced(newKit(['ordered', 'cancelled']));
+    for (const command of [{ by: 'nurse-7' }, undefined]) await order.update('cancel', command);
     await order.given({ replaceKitOrder: replaced });
     expect(order.argumentsOf('cancelOrder')).toEqual([newId]);
     expect(stateIn(order.run.replies[0]).timeline).toContainEqual(
@@ -351,9 +353,7 @@ describe('a replacement', () => {
   });
 
   test('by the policy lets a cancellation that names no order wait, and its failure is noted for the new kit', async () => {
-    const cancelOrder = refusal('CancelRefused');
-    const order = await life(shipped, { onLost: 'replace' }, { replaceKitOrder: silent, cancelOrder });
-    await order.report(lost);
+    const order = await beingReplaced(refusal('CancelRefused'));
     await order.update('cancel', { by: 'nurse-7' });
     const snapshot = kitOf('00000001-0000-4000-8000-000000000000', ['ordered'], numbered(2));
     await order.given({ replaceKitOrder: { snapshot } });
