@@ -10,8 +10,10 @@ import {
   decisionBasisOf,
   type Chain,
 } from '../../../workflows/order/chain.js';
+import { cancellation } from '../../../workflows/order/commands.js';
 import { lateArrivals } from '../../../workflows/order/redraws.js';
 import type { Replacement } from '../../../protocol/order/state.js';
+import type { KitOrderRun } from '../../../workflows/order/run.js';
 import { resultOf, stateOf } from '../../../workflows/order/view.js';
 import { caseOf, daysAfterStart, happyPath, kitOf, pathTo, transactionOf, withPatient, start } from './histories.js';
 
@@ -203,8 +205,10 @@ test.each<[readonly string[], string | undefined, boolean]>([
   expect([outcomeOf(chain), needsSuccessor(currentOrder(chain))]).toEqual([outcome, needs]);
 });
 
-test('a chain has no current order before the first report', () => {
+test('a chain has no current order before the first report, and takes no command', () => {
   expect(() => currentOrder(caseOf([]))).toThrow('no current order');
+  const cancelling = () => cancellation({ chain: caseOf([]) } as unknown as KitOrderRun);
+  expect(cancelling).toThrow(expect.objectContaining({ type: 'OrderNotFound' }));
 });
 
 test('the state says what is known of the current order, and nothing else', () => {

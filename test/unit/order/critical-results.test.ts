@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { CommandQueue } from '../../../workflows/entity/commands.js';
 import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import { foldIn, type Chain } from '../../../workflows/order/chain.js';
-import { acknowledge, isRepeated } from '../../../workflows/order/acknowledging.js';
+import { acknowledge, isRepeated, validateAcknowledgement } from '../../../workflows/order/acknowledging.js';
 import {
   awaitsAcknowledgement,
   openReports,
@@ -316,6 +316,66 @@ describe('an acknowledgement', () => {
     const entries = stateOf(chain).timeline.filter(({ by }) => by !== undefined);
     expect(entries).toHaveLength(20);
     expect(entries.at(-1)).toMatchObject({ by: 'nurse-25', detail: 'confirmed' });
+  });
+});
+
+describe('the validation of an acknowledgement', () => {
+  /** The type of the refusal and its reason or first field; undefined if the command is accepted. */
+  function refusal(chain: Chain, more: object = {}): string | undefined {
+    try {
+      validateAcknowledgement({ chain } as KitOrderRun, { ...command, ...more });
+      return undefined;
+    } catch (error) {
+      const { type, details } = error as { type: string; details: { fields: { field: string }[]; reason?: string }[] };
+      return [type, details[0]?.reason ?? details[0]?.fields[0]?.field].filter(Boolean).join(' ');
+    }
+  }
+  const alarmed = (story = 'partial') => play(known(atLab), story);
+
+  test.each([
+    [{ orderId: 'not an id' }, 'orderId'],
+    [{ orderId: undefined }, 'orderId'],
+    [{ alarm: 7 }, 'alarm'],
+    [{ by: 'Test Person' }, 'by'],
+    [{ by: undefined }, 'by'],
+    [{ outcome: 'ignored' }, 'outcome'],
+    [{ note: 'x'.repeat(2001) }, 'note'],
+    [{ note: 7 }, 'note'],
+    [{ note: ['x'] }, 'note'],
+  ])('refuses one with %j, naming the field', (more, field) => {
+    expect(refusal(alarmed(), more)).toBe(`InvalidCommand ${field}`);
+  });
+
+  test('refuses one that is missing with every field', () => {
+    const none = () => validateAcknowledgement({ chain: alarmed() } as KitOrderRun, undefined);
+    expect(none).toThrow(/^orderId must be .*; by must be .*; outcome must/);
+    expect(none).toThrow(expect.objectContaining({ type: 'InvalidCommand' }));
+  });
+
+  test.each(['confirmed', 'reached_no_readback', 'unable_to_reach'])('accepts the outcome %s', (outcome) => {
+    expect(refusal(alarmed(), { outcome, note: 'x'.repeat(2000) })).toBeUndefined();
+  });
+
+  test('needs an alarm of this order, once the run knows whose order it is', () => {
+    expect(refusal(known(atLab))).toBe('NothingToAcknowledge');
+    expect(refusal(alarmed(), { alarm: 'order-1/other/critical_result' })).toBe('NothingToAcknowledge');
+    expect(refusal(caseOf([atLab]))).toBeUndefined();
+  });
+
+  test('lets none of an earlier alarm clear a later one, also of the second of three', () => {
+    const [partial, final, third] = ['partial', 'final', 'final.2'].map((each) => `order-1/${each}/critical_result`);
+    const chain = alarmed('partial, acknowledged, final');
+    expect(refusal(chain, { by: 'nurse-1' })).toBe(`AlarmOutdated ${final}`);
+    expect(refusal(chain, { alarm: partial, by: 'nurse-1' })).toBe(`AlarmOutdated ${final}`);
+    expect(refusal(chain, { alarm: final, by: 'nurse-1' })).toBeUndefined();
+    expect(refusal(chain, { alarm: partial })).toBeUndefined();
+    play(chain, 'acknowledged, final 31');
+    expect(refusal(chain, { alarm: final, by: 'nurse-1' })).toBe(`AlarmOutdated ${third}`);
+    expect(refusal(chain, { alarm: third, by: 'nurse-1' })).toBeUndefined();
+  });
+
+  test('takes one without a name for that of the only alarm that nobody has answered', () => {
+    expect(refusal(alarmed('partial, final'))).toBeUndefined();
   });
 });
 

@@ -4,6 +4,7 @@ import { silent, unavailable, type Answers, type Life } from '../life.js';
 import { day, happyPath, pathTo } from './histories.js';
 import {
   acknowledgement,
+  alarm,
   atLab,
   attentionIn,
   awaited,
@@ -366,6 +367,55 @@ describe('a problem', () => {
     expect(await order.update('resolveProblem', wait)).toMatchObject({ refused: 'OrderEnded' });
     delete order.answers['notify'];
     expect((await order.settle()).events.at(-1)).toBe('0h completed');
+  });
+});
+
+describe('a decision about a problem', () => {
+  const decide = (order: OrderLife, decision: string, more: object = {}) =>
+    order.update('resolveProblem', { orderId, decision, ...more });
+  const resolved = { name: 'resolveProblem', refused: 'AlreadyResolved' };
+
+  test('stands: the same one is accepted again, and another one only if it says so', async () => {
+    const order = await life(lost, {}, { replaceKitOrder: refusal('OrderRefused') });
+    for (let times = 0; times < 2; times += 1) expect(await decide(order, 'wait')).toMatchObject({ value: {} });
+    expect(await decide(order, 'abandon')).toEqual(resolved);
+    expect(order.run.refusals.at(-1)).toMatchObject({ reason: 'wait' });
+    // Another question of the order asks for no decision, and another command is not one.
+    await order.signal(alarm.name, alarm.argument);
+    expect(await decide(order, 'abandon')).toEqual(resolved);
+    expect(await order.update('replaceKit', { orderId })).toMatchObject({ refused: 'OrderRefused' });
+    const instead = await decide(order, 'abandon', { insteadOf: 'wait' });
+    expect(stateIn(instead)).toMatchObject({ outcome: 'abandoned' });
+  });
+
+  test('stands no longer once the order asks again, or has moved on', async () => {
+    const order = await (await life(stuck, { giveUpAfter: '300d' })).until(24 * 10);
+    await decide(order, 'wait');
+    expect(await decide(order, 'abandon')).toEqual(resolved);
+    expect(stateIn(await decide(await order.until(24 * 20), 'abandon'))).toMatchObject({ outcome: 'abandoned' });
+    const moved = await life(lost);
+    await decide(moved, 'wait');
+    await moved.report([...lost, 'with_customer']);
+    expect(stateIn(await decide(moved, 'abandon'))).toMatchObject({ outcome: 'abandoned' });
+  });
+
+  test('stands for its own order only, and to replace it for good once another kit was ordered', async () => {
+    const chain = await redrawn(spoiled);
+    await chain.update('resolveProblem', { ...wait, orderId: newId });
+    expect(await decide(chain, 'abandon')).toMatchObject({ value: {} });
+    const answered = await life(
+      spoiled,
+      {},
+      { readOrder: showing(redraw(spoiled), shownAt(spoiled, { transaction })) },
+    );
+    await decide(answered, 'wait');
+    await (await answered.signal('orderChanged', redraw(spoiled))).until(24 * 10);
+    expect(await questionsOf(answered)).toEqual([['decision_needed', newId]]);
+    expect(await decide(answered, 'abandon')).toEqual(resolved);
+    const order = await life(lost, {}, { replaceKitOrder: replaced });
+    await order.update('replaceKit', { orderId });
+    expect(await decide(order, 'wait', { insteadOf: 'wait' })).toEqual(resolved);
+    expect(order.run.refusals.at(-1)).toMatchObject({ reason: 'replace' });
   });
 });
 
