@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AttentionReason } from '../../../protocol/order/state.js';
 import type { OrderSnapshot } from '../../../service/order/snapshot.js';
-import { announceNews, announceReplacements, markAnnounced, raise } from '../../../workflows/order/announcements.js';
-import { ordersOf, foldIn, openChain, type Chain } from '../../../workflows/order/chain.js';
+import { announceNews, markAnnounced, raise } from '../../../workflows/order/announcements.js';
+import { ordersOf, foldIn, type Chain } from '../../../workflows/order/chain.js';
 import { remind } from '../../../workflows/order/decisions.js';
 import { clearAnswered } from '../../../workflows/order/questions.js';
 import { stateOf } from '../../../workflows/order/view.js';
@@ -310,38 +310,6 @@ test('a reminder of the registration comes without a link if there is no user', 
   expect(chain.outbox.map(({ type, portalLink }) => [type, portalLink])).toEqual([
     ['order.registration_reminder', undefined],
   ]);
-});
-
-describe('a replacement', () => {
-  const claim = { replaces: 'order-1', atEventId: 3, n: 2, claimedAt: daysAfterStart(5) };
-  const lost = kitOf('order-1', ['ordered', 'transit_customer', 'lost']);
-  const events = [{ id: 71, at: daysAfterStart(6), status: 'received.testkit.ordered' }];
-  const kit = { orderId: 'order-2', userId: 'user-1', events, createdAt: daysAfterStart(6) };
-
-  test('is notified even if it has no event yet', () => {
-    const chain = caseOf([lost, { ...kit, events: [] }], { replacements: [{ ...claim, orderId: 'order-2' }] });
-    announceReplacements(chain, start);
-    expect(announced(chain)).toEqual(['order-2/0/replacement']);
-  });
-
-  test('is notified once, even after continue-as-new', () => {
-    const chain = caseOf([lost, kit], { replacements: [{ ...claim, orderId: 'order-2' }] });
-    announceReplacements(chain, start);
-    announceReplacements(chain, start + 1);
-    expect(chain.replacements).toEqual([{ ...claim, orderId: 'order-2', announced: true }]);
-    const carried = openChain({ rootOrderId: 'order-1', carried: JSON.parse(JSON.stringify(chain)) as unknown }, start);
-    announceReplacements(carried, start + 2);
-    expect(announced(carried)).toEqual(['order-2/71/replacement']);
-  });
-
-  test('is not notified while it is only requested, or named and not reported yet', () => {
-    for (const replacement of [claim, { ...claim, orderId: 'order-2' }]) {
-      const chain = caseOf([lost], { replacements: [replacement] });
-      announceReplacements(chain, start);
-      expect(announcedBy(chain)).toEqual([]);
-      expect(chain.replacements).toEqual([replacement]);
-    }
-  });
 });
 
 const chainAt = (...statuses: string[]) => caseOf([kitOf('order-1', statuses)]);

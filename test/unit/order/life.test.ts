@@ -195,6 +195,25 @@ describe('a kit that is lost', () => {
       data: { orderId: newId, rootOrderId: orderId, replaces: orderId },
     });
   });
+
+  test('is followed by one that is announced once it is known, though it has no event yet, and not again by a later run', async () => {
+    const order = await life(lost, {}, { replaceKitOrder: silent });
+    await order.update('replaceKit', { orderId });
+    const replacements = ({ announced }: Life) => announced.filter(({ type }) => type === 'order.replacement');
+    await order.report(lost, { interpretation: 'critical' });
+    expect(order.happened()).toContain('critical_result');
+    expect(replacements(order)).toEqual([]);
+    await order.given({ replaceKitOrder: { snapshot: newKit([]) } });
+    expect(replacements(order)).toMatchObject([{ id: `${newId}/0/replacement` }]);
+    order.run.suggestNewRun();
+    await order.signal('orderChanged', newKit(['ordered']));
+    expect(order.run.end).toMatchObject({ kind: 'continued' });
+    expect(replacements(order)).toHaveLength(1);
+    const next = await order.next();
+    await next.signal('orderChanged', newKit(awaited));
+    expect(next.events.at(-1)).toContain('awaiting_registration');
+    expect(replacements(next)).toEqual([]);
+  });
 });
 
 test('an order whose signal could not be decrypted is read until the service answers, with every other order of its chain', async () => {
