@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import {
   currentOrder,
-  isOfTransactionOf,
   foldIn,
   needsSuccessor,
   openChain,
@@ -104,13 +103,6 @@ describe('a redraw', () => {
     }
   });
 
-  test('belongs to its first order by the transaction’s id, too, if neither lists the other', () => {
-    const alone = (id: string) => ({ transaction: transactionOf({ id, origin: 'initial' }) });
-    const chain = caseOf([initialOf(badSample, alone('order-1')), redrawOf(['ordered'], alone('order-2'))]);
-    const [first, redraw] = chain.orders;
-    expect(first && redraw && isOfTransactionOf(redraw, first)).toBe(true);
-  });
-
   test('follows the last order of its own transaction, though a replacement came between', () => {
     const kits = [
       initialOf(badSample),
@@ -175,10 +167,18 @@ describe('an order beside the current one', () => {
   const replacement = replacementKit('order-3', ['ordered']);
   const moving = initialOf(pathTo('delivered_to_lab'));
   const elsewhere = { transaction: { id: 'transaction-2', orders: [] }, parentId: 'order-1' };
+  /** Each lists only itself. */
+  const own = (id: 'order-1' | 'order-2') =>
+    kitOf(id, ['ordered'], { transaction: transactionOf({ id, origin: 'initial' }), origin: 'initial' });
   const { transaction: _none, ...bare } = replacement;
   const { transaction: _neither, ...movingBare } = moving;
   test.each<[string, OrderSnapshot[], string[]]>([
     ['not while its redraw follows it', [moving, redrawOf(['ordered'])], []],
+    [
+      'not while a redraw follows it by the transaction’s id, which lists neither',
+      [own('order-1'), own('order-2')],
+      [],
+    ],
     ['not while a redraw follows it whose transaction alone lists it', [movingBare, redrawOf(['ordered'])], []],
     ['not while an order follows that names it as its parent', [moving, redrawOf(['ordered'], elsewhere)], []],
     ['if an order follows that is not its redraw', [moving, replacement], ['order-1']],

@@ -466,14 +466,12 @@ describe('the policy', () => {
     expect(order.result).toMatchObject({ outcome: 'abandoned' });
   });
 
+  const lateRedraw = (statuses: readonly string[]) =>
+    kitOf(thirdId, statuses, { origin: 'redraw', parentId: orderId, createdAt: '2024-06-01T00:00:00.000Z' });
+
   test('has replaced a kit that the service redraws after all: of the two, the later is current, and a person is asked', async () => {
     const order = await lives(lost, { onLost: 'replace' });
-    const late = kitOf(thirdId, awaited, {
-      origin: 'redraw',
-      parentId: orderId,
-      createdAt: '2024-06-01T00:00:00.000Z',
-    });
-    await order.signal('orderChanged', late);
+    await order.signal('orderChanged', lateRedraw(awaited));
     const asked = { reason: 'late_arrival', orderId: newId };
     expect(await order.state()).toMatchObject({ orderId: thirdId, attention: [asked] });
     await order.signal('orderChanged', newKit(['ordered', 'cancelled']));
@@ -482,12 +480,10 @@ describe('the policy', () => {
 
   test('has replaced a kit that the service redraws, and is given up: if the redraw fails, that is what is asked about', async () => {
     const order = await lives(lost, { onLost: 'replace', replacementLimit: 1 });
-    const redrawOf = (statuses: readonly string[]) =>
-      kitOf(thirdId, statuses, { origin: 'redraw', parentId: orderId, createdAt: '2024-06-01T00:00:00.000Z' });
     await order.signal('orderChanged', newKit(shipped));
-    await order.signal('orderChanged', redrawOf(awaited));
+    await order.signal('orderChanged', lateRedraw(awaited));
     await order.update('resolveProblem', { orderId: newId, decision: 'abandon' });
-    await order.signal('orderChanged', redrawOf(lost));
+    await order.signal('orderChanged', lateRedraw(lost));
     const asked = { reason: 'decision_needed', orderId: thirdId };
     expect(await order.state()).toMatchObject({ orderId: thirdId, attention: [asked] });
   });

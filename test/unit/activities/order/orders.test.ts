@@ -52,16 +52,13 @@ test('a cancellation whose answer was lost is not sent again once the service sh
 
 const unreadable = { type: 'AnswerUnreadable', nonRetryable: false, details: [{ status: 404, fields: [] }] };
 
-test('a 404 of a proxy to the read before a command refuses no command', async () => {
-  const { cancel, register } = await commandsOn(() => ({ status: 404, body: '404 page not found' }));
-  await expect(cancel()).rejects.toMatchObject(unreadable);
-  await expect(register()).rejects.toMatchObject(unreadable);
-});
-
-test('a 404 of a proxy to the read after a refused command does not say that the command was refused', async () => {
-  const proxied = () => refusing('Not allowed', { status: 404, body: '404 page not found' });
-  await expect((await proxied()).cancel()).rejects.toMatchObject(unreadable);
-  await expect((await proxied()).register()).rejects.toMatchObject(unreadable);
+const proxied: Answer = { status: 404, body: '404 page not found' };
+test.each([
+  ['before a command', () => commandsOn(() => proxied)],
+  ['after a refused command', () => refusing('Not allowed', proxied)],
+])('a 404 of a proxy to the read %s does not say that the command was refused', async (_when, commands) => {
+  await expect((await commands()).cancel()).rejects.toMatchObject(unreadable);
+  await expect((await commands()).register()).rejects.toMatchObject(unreadable);
 });
 
 test('an order is unknown if the service itself says so, which refuses a command, and not if a proxy does', async () => {
