@@ -41,14 +41,17 @@ function eachStep(statuses: readonly string[], more: Partial<OrderSnapshot> = {}
   return statuses.map((_, index) => kitOf('order-1', statuses.slice(0, index + 1), more));
 }
 
-/** A sample that is blocked at the lab, reported so often and with these reasons; the first of them is event 10. */
-const blocked = (...details: (string | undefined)[]): OrderSnapshot => {
+/** Reports of a sample that is blocked at the lab, each with the reasons of its events, `-` for none; the first of them is event 10. */
+const blocked = (...reports: string[]): OrderSnapshot[] => {
   const path = pathTo('delivered_to_lab');
-  const events = eventsOf(...path, ...details.map(() => 'lab_processing_blocked')).map((event, index) => {
-    const detail = details[index - path.length];
-    return detail === undefined ? event : { ...event, detail };
+  return reports.map((report) => {
+    const reasons = report.split(' ');
+    const events = eventsOf(...path, ...reasons.map(() => 'lab_processing_blocked')).map((event, index) => {
+      const detail = reasons[index - path.length] ?? '-';
+      return detail === '-' ? event : { ...event, detail };
+    });
+    return { orderId: 'order-1', events };
   });
-  return { orderId: 'order-1', events };
 };
 
 const shipped = ['ordered', 'transit_customer'];
@@ -84,8 +87,14 @@ describe('the product is notified of', () => {
   const first = { ...bare, events: [{ id: 0, at: daysAfterStart(0), status: 'received.testkit.ordered' }] };
   const then = (...statuses: string[]) => kitOf('order-1', [...shipped, ...statuses], { updatedAt: daysAfterStart(8) });
   const back = (day: number, more: object = {}) =>
-    kitOf('order-1', shipped, { status: 'collecting_sample', updatedAt: daysAfterStart(day), ...more });
+    byStatus('collecting_sample', { updatedAt: daysAfterStart(day), ...more });
+  const takenBack = [
+    byStatus('cancelled', { updatedAt: daysAfterStart(9) }),
+    back(10),
+    back(11, { interpretation: 'normal' }),
+  ];
   const cancelled = '2.cancelled/cancellation 2.cancelled/phase_changed';
+  const twoPhases = '10/phase_changed 12/phase_changed';
   const normal = { interpretation: 'normal', updatedAt: daysAfterStart(6) };
 
   /** What is announced has the order's id before it. */
@@ -100,18 +109,10 @@ describe('the product is notified of', () => {
     ['that event in a later run', [first], '0/phase_changed', bare],
     ['nothing that an earlier run has announced', [{ ...completed, sampleId: 'SAMPLE-1' }], '', completed],
     ['all that is new since', [corrected], '11/correction', completed],
-    ['no reason that came late', [blocked(undefined), blocked('x'), blocked('x', undefined)], '10/phase_changed'],
-    [
-      'the next event that gives it',
-      [blocked(undefined), blocked('x'), blocked('x', 'y', 'x')],
-      '10/phase_changed 12/phase_changed',
-    ],
-    [
-      'another reason, once, and not of a report that gives none',
-      [blocked('x'), blocked('x', undefined), blocked('x', undefined, 'y'), blocked('x', undefined, 'y', 'y')],
-      '10/phase_changed 12/phase_changed',
-    ],
-    ['no reason that came and went between two reports', [blocked('x'), blocked('x', 'y', 'x')], '10/phase_changed'],
+    ['no reason that came late', blocked('-', 'x', 'x -'), '10/phase_changed'],
+    ['the next event that gives it', blocked('-', 'x', 'x y x'), twoPhases],
+    ['another reason, once, and of no report without one', blocked('x', 'x -', 'x - y', 'x - y y'), twoPhases],
+    ['no reason that came and went between two reports', blocked('x', 'x y x'), '10/phase_changed'],
     [
       'a correction of results that only the status has reported',
       [byStatus('completed'), then('completed', 'corrected')],
@@ -123,16 +124,7 @@ describe('the product is notified of', () => {
       `${cancelled} 4/phase_changed`,
     ],
     ['no results of an order that was cancelled', [byStatus('cancelled'), byStatus('cancelled', normal)], cancelled],
-    [
-      'nothing again if an end is taken back',
-      [
-        then(),
-        byStatus('cancelled', { updatedAt: daysAfterStart(9) }),
-        back(10),
-        back(11, { interpretation: 'normal' }),
-      ],
-      `2/phase_changed ${cancelled}`,
-    ],
+    ['nothing again if an end is taken back', [then(), ...takenBack], `2/phase_changed ${cancelled}`],
     [
       'one cancellation that was taken back and comes after all',
       [byStatus('cancelled'), back(6), then('cancelled')],

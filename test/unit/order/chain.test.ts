@@ -174,11 +174,7 @@ describe('an order beside the current one', () => {
   const { transaction: _neither, ...movingBare } = moving;
   test.each<[string, OrderSnapshot[], string[]]>([
     ['not while its redraw follows it', [moving, redrawOf(['ordered'])], []],
-    [
-      'not while a redraw follows it by the transaction’s id, which lists neither',
-      [own('order-1'), own('order-2')],
-      [],
-    ],
+    ['not while a redraw shows the id of its transaction', [own('order-1'), own('order-2')], []],
     ['not while a redraw follows it whose transaction alone lists it', [movingBare, redrawOf(['ordered'])], []],
     ['not while an order follows that names it as its parent', [moving, redrawOf(['ordered'], elsewhere)], []],
     ['if an order follows that is not its redraw', [moving, replacement], ['order-1']],

@@ -54,6 +54,7 @@ const sentBack = pathTo('transit_lab');
 const atLab = pathTo('delivered_to_lab');
 const blocked = [...atLab, 'lab_processing_blocked'];
 const stuck = [...sentBack, 'problem_in_transit_lab'];
+const stuckStill = [...stuck, 'problem_in_transit_lab'];
 const sentBackAgain = [...sentBack, 'with_customer', 'transit_lab'];
 const stuckAgain = [...stuck, 'transit_lab', 'problem_in_transit_lab'];
 const lost = [...shipped, 'lost'];
@@ -83,11 +84,7 @@ describe('the deadlines that stand, with the default policy', () => {
     ['sent back', sentBack, sending],
     ['sent back once more: it is a new wait', sentBackAgain, '10.transit_to_lab_overdue 19'],
     ['sent back, as a problem is the first to show', [...requested, 'problem_in_transit_lab', 'transit_lab'], sending],
-    [
-      'sent back, stuck since its first report',
-      [...stuck, 'problem_in_transit_lab'],
-      `9.problem_persists 15, ${sending}`,
-    ],
+    ['sent back, stuck since its first report', stuckStill, `9.problem_persists 15, ${sending}`],
     ['sent back without being registered: the questions stand', unregistered, asking(2, '4.transit_to_lab_overdue 13')],
     ['at the lab then: they still stand', [...unregistered, 'delivered_to_lab'], asking(2, '5.results_overdue 18')],
     ['registered once it was sent back', [...unregistered, 'testkit_registered'], '4.transit_to_lab_overdue 13'],

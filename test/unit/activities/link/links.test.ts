@@ -123,12 +123,7 @@ describe('the user’s connections', () => {
   test.each<[string, object[], Partial<ConnectionQuery>, object]>([
     ['none', [], {}, { found: 'none' }],
     ['one of another provider', [connection(at(1), 'invented_ring')], {}, { found: 'none' }],
-    [
-      'one of the link, whatever its date',
-      [connection(at(-5 * 3_600))],
-      {},
-      { found: 'new', createdAt: at(-5 * 3_600) },
-    ],
+    ['one of the link, whatever its date', [connection(at(-18_000))], {}, { found: 'new', createdAt: at(-18_000) }],
     ['one from before', [connection(at(5))], { before: [known(5)] }, { found: 'older', createdAt: at(5) }],
     ['one that was renewed', [connection(at(9))], { before: [known(5)] }, { found: 'new', createdAt: at(9) }],
     ['the new one of two', [connection(at(5)), connection(at(1))], { before: [known(5)] }, { createdAt: at(1) }],

@@ -214,6 +214,7 @@ describe('an order of another user, in a list that is not filtered by user', () 
 });
 
 const bypassed = { id: 1, created_at: since, status: 'received.testkit.requisition_bypassed' };
+const cancelled = [bypassed, { ...bypassed, id: 2, status: 'cancelled.testkit.cancelled' }];
 const imported = { id: 'order-1', created_at: since, sample_id: null, events: [bypassed] };
 
 /** What an attempt takes for the order of an import; an earlier one has seen an order without a sample id, if nothing else is said. */
@@ -261,10 +262,7 @@ describe('an import that does not show the sample id that was sent', () => {
     ['if another reference has claimed it', imported, { claim: 'invented-2' }],
     ['if it is older', { ...imported, created_at: '2026-02-01T00:00:00.000Z' }],
     ['if it carries a passthrough of ours', { ...imported, passthrough: 'labops/default:-:invented-2:1' }],
-    [
-      'if it was cancelled',
-      { ...imported, events: [bypassed, { ...bypassed, id: 2, status: 'cancelled.testkit.cancelled' }] },
-    ],
+    ['if it was cancelled', { ...imported, events: cancelled }],
     ['if it is of another user', { ...imported, user_id: 'user-2' }],
     ['if it has another sample', { ...imported, sample_id: 'SAMPLE-2' }],
   ])('is another order %s', async (_when, order, more) => {
@@ -282,7 +280,6 @@ test('a sample id is the same in lower case', async () => {
 
 describe('an order that has the sample of an import', () => {
   const same = { ...imported, sample_id: 'SAMPLE-1' };
-  const cancelled = { ...same, events: [bypassed, { ...bypassed, id: 2, status: 'cancelled.testkit.cancelled' }] };
 
   test('is the import if nobody else has claimed it, once a second attempt sees that', async () => {
     const first = await importAmong(same, { triedBefore: false, heartbeatDetails: undefined });
@@ -295,7 +292,7 @@ describe('an order that has the sample of an import', () => {
       type: 'OrderRefused',
       details: [{ fields: [{ field: 'sample_id', message: 'belongs to order order-1, which has another reference' }] }],
     });
-    expect(await importAmong(cancelled, { claim: 'invented-2' })).toBeUndefined();
-    expect(await importAmong(cancelled, { claim: 'invented-1' })).toMatchObject({ id: 'order-1' });
+    expect(await importAmong({ ...same, events: cancelled }, { claim: 'invented-2' })).toBeUndefined();
+    expect(await importAmong({ ...same, events: cancelled }, { claim: 'invented-1' })).toMatchObject({ id: 'order-1' });
   });
 });
