@@ -51,17 +51,10 @@ test('a review whose last result cannot be decoded does not end the pass before 
 });
 
 test('a review that is over is not followed, however its status is written', async () => {
-  const unknown = {
-    describe: throws(new WorkflowNotFoundError('no', 'review', undefined)),
-    signal: async () => undefined,
-  };
+  const describe = throws(new WorkflowNotFoundError('no', 'review', undefined));
+  const unknown = () => ({ describe, signal: async () => undefined });
   const over = ['Resolved', 'MATCHED'].map((status) => ({ ...open('result-1'), status }));
-  expect(
-    await passOver(
-      () => page(...over),
-      () => unknown,
-    ),
-  ).toEqual({ started: 0 });
+  expect(await passOver(() => page(...over), unknown)).toEqual({ started: 0 });
 });
 
 test.each([
