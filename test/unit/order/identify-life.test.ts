@@ -35,7 +35,10 @@ import {
 } from './lives.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
-/* The lives of runs that have to find out what they are for: started by a webhook, again after an end, or for an order of another chain; and which orders that name a chain join it. */
+/*
+ * The lives of runs that have to find out what they are for: started by a webhook, again after an end, or for an order of another
+ * chain; and which orders that name a chain join it.
+ */
 
 const ended = [...awaited, 'cancelled'];
 

@@ -32,7 +32,7 @@ function manyEvents(count: number, lows: readonly string[]): OrderEvent[] {
   }));
 }
 
-/** In a new run, which is small and knows the same; once it is shown with a sample. */
+/** Shown with a sample, it goes on in a new run, which is small and knows the same. */
 async function goesOn(order: OrderLife, shown: OrderSnapshot | undefined) {
   const state = await order.state();
   order.run.suggestNewRun();
