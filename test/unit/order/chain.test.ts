@@ -153,14 +153,6 @@ describe('a kit that is replaced while it only has a problem', () => {
     expect(currentOrder(chain).orderId).toBe('order-3');
     expect(outcomeOf(chain)).toBeUndefined();
   });
-
-  test.each(['cancelled', 'lost'])('decides the outcome once it has come back and its replacement is %s', (end) => {
-    expect(outcomeOf(caseWith(['ordered', end], ['delivered_to_lab', 'completed']))).toBe('completed');
-    const chain = caseWith(['ordered', end], ['delivered_to_lab']);
-    expect(currentOrder(chain).orderId).toBe('order-1');
-    expect(outcomeOf(chain)).toBeUndefined();
-    expect(lateArrivals(chain)).toEqual([]);
-  });
 });
 
 describe('an order beside the current one', () => {

@@ -29,16 +29,11 @@ const given = (key: string, ...days: number[]) => ({
 /** These deadlines have been met or missed. */
 const met = (...keys: string[]) => ({ handledDeadlines: keys.map((key) => `order-1/${key}`) });
 
-const nameIn = (key: string) => key.replace('order-1/', '');
-/** Each deadline by its key, without the order, and its time. */
-const deadlines = (chain: Chain) =>
-  deadlinesOf(chain).map(({ key, at: due }) => `${nameIn(key)} ${(due - start) / day}`);
-
-/** The same, reminders of one kind together: `5.return_reminder 7 12`. */
+/** Each deadline by its key, without the order, and its time; reminders of one kind together: `5.return_reminder 7 12`. */
 function inBrief(chain: Chain): string {
   const times = new Map<string, number[]>();
   for (const { key, at: due } of deadlinesOf(chain)) {
-    const name = nameIn(key).replace(/(reminder)\.\d+$/, '$1');
+    const name = key.replace('order-1/', '').replace(/(reminder)\.\d+$/, '$1');
     times.set(name, [...(times.get(name) ?? []), (due - start) / day]);
   }
   return [...times].map(([name, days]) => [name, ...days].join(' ')).join(', ');
@@ -124,7 +119,7 @@ describe('the deadlines that stand, with the default policy', () => {
     ['a later awaiting_registration', delivered, ['awaiting_registration']],
     ['partial results', atLab, ['sample_with_lab.testkit.partial_results']],
   ])('stay as they are after %s', (_what, statuses, more) => {
-    expect(deadlines(kitCase([...statuses, ...more]))).toEqual(deadlines(kitCase(statuses)));
+    expect(inBrief(kitCase([...statuses, ...more]))).toBe(inBrief(kitCase(statuses)));
   });
 
   test('have no reminders if nobody is notified of them', () => {
@@ -142,14 +137,14 @@ describe('the deadlines that stand, with the default policy', () => {
     expect(inBrief(caseOf([{ orderId: 'order-1', events: [], status: 'received' }]))).toBe('');
   });
 
-  test.each<[string, string[], Partial<OrderSnapshot>?]>([
-    ['ordered', ['shipping_overdue 5']],
-    ['transit_customer', ['3.delivery_overdue 10', 'registration_reminder.1 10', 'registration_reminder.2 17']],
-    ['delivered_to_lab', [`9.results_overdue.2024-03-12 ${overOn(12)}`], { resultsBy: '2024-03-12' }],
+  test.each<[string, string, Partial<OrderSnapshot>?]>([
+    ['ordered', 'shipping_overdue 5'],
+    ['transit_customer', '3.delivery_overdue 10, registration_reminder 10 17 37'],
+    ['delivered_to_lab', `9.results_overdue.2024-03-12 ${overOn(12)}`, { resultsBy: '2024-03-12' }],
   ])('of an order without any time in it, which is %s, count from when its workflow began', (last, expected, more) => {
     const { events, createdAt: _createdAt, ...kit } = kitOf('order-1', pathTo(last), more);
     const chain = caseOf([{ ...kit, events: events.map((event) => ({ ...event, at: new Date(0).toISOString() })) }]);
-    expect(deadlines(chain)).toEqual(expect.arrayContaining(expected));
+    expect(inBrief(chain)).toContain(expected);
     expect(nextMoment(chain)?.at).toBeGreaterThan(start);
   });
 
