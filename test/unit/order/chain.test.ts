@@ -13,7 +13,7 @@ import { cancellation } from '../../../workflows/order/commands.js';
 import { lateArrivals } from '../../../workflows/order/redraws.js';
 import type { Replacement } from '../../../protocol/order/state.js';
 import type { KitOrderRun } from '../../../workflows/order/run.js';
-import { resultOf, stateOf } from '../../../workflows/order/view.js';
+import { stateOf } from '../../../workflows/order/view.js';
 import { caseOf, daysAfterStart, happyPath, kitOf, pathTo, transactionOf, withPatient, start } from './histories.js';
 
 const transaction = transactionOf({ id: 'order-1', origin: 'initial' }, { id: 'order-2', origin: 'redraw' });
@@ -58,18 +58,6 @@ describe('a chain of initial, redraw and replacement', () => {
       { orderId: 'order-2', origin: 'redraw', replaces: 'order-1', replacedBy: 'order-3' },
       { orderId: 'order-3', origin: 'replacement', replaces: 'order-2', replacedBy: undefined },
     ]);
-  });
-
-  test('follows its last kit to the end, whose outcome is that of the chain', () => {
-    const chain = caseOf(reports, { replacements });
-    const ids = { rootOrderId: 'order-1', orderId: 'order-3' };
-    expect(stateOf(chain)).toMatchObject({ ...ids, phase: 'in_transit_to_customer' });
-    expect(outcomeOf(chain)).toBeUndefined();
-    foldIn(chain, replacementKit('order-3', happyPath, { interpretation: 'normal' }));
-    expect(resultOf(chain)).toMatchObject({
-      ...{ ...ids, outcome: 'completed', interpretation: 'normal', replacements },
-      chain: [{ phase: 'failed' }, { phase: 'failed' }, { phase: 'completed' }],
-    });
   });
 
   test('shows the events of all its kits in one timeline, by their time', () => {
