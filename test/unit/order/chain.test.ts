@@ -3,7 +3,6 @@ import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import {
   currentOrder,
   foldIn,
-  needsSuccessor,
   openChain,
   outcomeOf,
   decisionBasisOf,
@@ -14,7 +13,7 @@ import { lateArrivals } from '../../../workflows/order/redraws.js';
 import type { Replacement } from '../../../protocol/order/state.js';
 import type { KitOrderRun } from '../../../workflows/order/run.js';
 import { stateOf } from '../../../workflows/order/view.js';
-import { caseOf, daysAfterStart, happyPath, kitOf, pathTo, transactionOf, withPatient, start } from './histories.js';
+import { caseOf, daysAfterStart, kitOf, pathTo, transactionOf, withPatient, start } from './histories.js';
 
 const transaction = transactionOf({ id: 'order-1', origin: 'initial' }, { id: 'order-2', origin: 'redraw' });
 const badSample = [...pathTo('delivered_to_lab'), 'sample_error'];
@@ -168,17 +167,6 @@ describe('an order beside the current one', () => {
     const chain = caseOf([initialOf(lost), replacement, redrawOf(['ordered'])], { replacements });
     expect([currentOrder(chain).orderId, ...idsOf(lateArrivals(chain))]).toEqual(['order-3', 'order-2']);
   });
-});
-
-test.each<[readonly string[], string | undefined, boolean]>([
-  [[...happyPath, 'corrected'], 'completed', false],
-  [['ordered', 'do_not_process'], 'cancelled', false],
-  [lost, undefined, true],
-  [['collecting_sample.walk_in_test.redraw_available'], undefined, true],
-  [[...lost, 'delivered_to_lab'], undefined, false],
-])('the outcome of %j is %s; it needs a successor: %s', (statuses, outcome, needs) => {
-  const chain = caseOf([kitOf('order-1', statuses)]);
-  expect([outcomeOf(chain), needsSuccessor(currentOrder(chain))]).toEqual([outcome, needs]);
 });
 
 test('a chain has no current order before the first report, and takes no command', () => {

@@ -89,6 +89,7 @@ describe('the deadlines that stand, with the default policy', () => {
     ['placed, and no requisition is needed', ['ordered', 'requisition_bypassed'], 'shipping_overdue 5'],
     ['blocked at the lab', blocked, '10.problem_persists 16, 9.results_overdue 22'],
     ['completed', happyPath, ''],
+    ['cancelled', ['ordered', 'do_not_process'], ''],
     ['completed, and never registered', [...awaited, 'completed'], ''],
     ['lost', lost, '4.decision 33'],
     ['spoiled: first the service may redraw, then a person decides', spoiled, '10.redraw 10, 10.decision 40'],
