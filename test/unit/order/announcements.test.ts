@@ -7,19 +7,28 @@ import { ordersOf, foldIn, type Chain } from '../../../workflows/order/chain.js'
 import { remind } from '../../../workflows/order/decisions.js';
 import { clearAnswered } from '../../../workflows/order/questions.js';
 import { stateOf } from '../../../workflows/order/view.js';
-import {
-  announcedBy,
-  type AnnouncedByChain,
-  caseOf,
-  day,
-  daysAfterStart,
-  eventsOf,
-  happyPath,
-  kitOf,
-  pathTo,
-  start,
-} from './histories.js';
+import { caseOf, day, daysAfterStart, eventsOf, happyPath, kitOf, pathTo, start } from './histories.js';
 import { deliveriesOf, forAll, reportsOfChain } from './reports.js';
+
+/** What a chain announces, in the parts that its announcements are made of. */
+function announcedBy({ outbox }: Chain) {
+  return outbox.map(({ id, at, type, subject, data }) => {
+    const { orderId, rootOrderId, reference, userId, ...rest } = data;
+    const isAttention = type.startsWith('order.attention_');
+    return {
+      id,
+      at,
+      type: type.replace('order.', ''),
+      orderId: subject,
+      rootOrderId,
+      ...(reference !== undefined && { reference }),
+      ...(userId !== undefined && { userId }),
+      data: { ...(isAttention && { orderId }), ...rest },
+    };
+  });
+}
+
+type AnnouncedByChain = ReturnType<typeof announcedBy>[number];
 
 const announced = (chain: Chain) => announcedBy(chain).map(({ id }) => id);
 

@@ -78,23 +78,3 @@ export function caseOf(snapshots: readonly OrderSnapshot[], more: Partial<Chain>
   for (const snapshot of snapshots) foldIn(chain, snapshot);
   return chain;
 }
-
-/** What a chain announces, in the parts that its announcements are made of. */
-export function announcedBy({ outbox }: Pick<Chain, 'outbox'>) {
-  return outbox.map(({ id, at, type, subject, data }) => {
-    const { orderId, rootOrderId, reference, userId, ...rest } = data;
-    const isAttention = type.startsWith('order.attention_');
-    return {
-      id,
-      at,
-      type: type.replace('order.', ''),
-      orderId: subject,
-      rootOrderId,
-      ...(reference !== undefined && { reference }),
-      ...(userId !== undefined && { userId }),
-      data: { ...(isAttention && { orderId }), ...rest },
-    };
-  });
-}
-
-export type AnnouncedByChain = ReturnType<typeof announcedBy>[number];
