@@ -209,16 +209,6 @@ describe('a critical result', () => {
     const chain = play(known(completed), 'shows critical 9, shows normal 10');
     expect(stateOf(chain)).toMatchObject({ interpretation: 'normal', criticalResult: { isOpen: true } });
   });
-
-  test('that is open and is reported again later stays one, and keeps when it was raised', () => {
-    const chain = play(known(completed), 'final 9');
-    remindOfCriticalResults(chain, start + 2 * hour);
-    const kept = { updatedAt: daysAfterStart(10), since: daysAfterStart(0), reminders: 2 };
-    for (const day of [10, 8]) {
-      reported(chain, { status: 'final', ...written(day) }, start + 3 * hour);
-      expect(chain.criticalResults).toMatchObject([kept]);
-    }
-  });
 });
 
 describe('reminders', () => {
@@ -248,16 +238,18 @@ describe('reminders', () => {
     expect(nextMoment(chain)).toEqual(reminderAt(1));
   });
 
-  test('count on if the alarm turns final while it is open, also from where a new interval began', () => {
+  test('count on if the alarm turns final or is reported again while it is open, also from where a new interval began', () => {
     const chain = open();
     remindOfCriticalResults(chain, start + 2 * hour);
     chain.policy = { ...chain.policy, criticalResultReminder: 3 * hour };
-    reported(chain, { status: 'final' }, start + 2.5 * hour);
-    expect(chain.criticalResults).toMatchObject([{ since: daysAfterStart(0), reminders: 2 }]);
+    // It stays one, too, if it is reported again, later or with an older report.
+    for (const at of [{}, written(10), written(8)]) reported(chain, { status: 'final', ...at }, start + 2.5 * hour);
+    const kept = { since: daysAfterStart(0), reminders: 2, ...written(10) };
+    expect(chain.criticalResults).toMatchObject([kept]);
     expect(chain.attention).toHaveLength(1);
     expect(nextMoment(chain)).toEqual(reminderAt(5));
     // One that is raised after its acknowledgement begins to count.
-    reported(acknowledged(chain), { status: 'final', ...written(1) }, start + 10 * hour);
+    reported(acknowledged(chain), { status: 'final', ...written(11) }, start + 10 * hour);
     expect(nextMoment(chain)).toEqual(reminderAt(13));
   });
 });
