@@ -69,17 +69,6 @@ const byStatus = (status: string, more: Partial<OrderSnapshot> = {}) =>
   kitOf('order-1', shipped, { status, updatedAt: daysAfterStart(5), ...more });
 
 describe('the product is notified of', () => {
-  test('everything with the ids and times of the service’s own events, which are not dense', () => {
-    const events = [
-      { id: 17, at: daysAfterStart(0), status: 'received.testkit.ordered' },
-      { id: 170, at: daysAfterStart(3), status: 'completed.testkit.completed' },
-    ];
-    expect(announcedBy(announce([{ orderId: 'order-1', events }]))).toMatchObject([
-      { id: 'order-1/170/result', at: daysAfterStart(3) },
-      { id: 'order-1/170/phase_changed', at: daysAfterStart(3) },
-    ]);
-  });
-
   test('a result and its correction, if the event of the result never came, or comes later', () => {
     const skipped = kitOf('order-1', pathTo('delivered_to_lab'));
     const corrected = { id: 11, at: daysAfterStart(12), status: 'completed.testkit.corrected' };
@@ -94,6 +83,10 @@ describe('the product is notified of', () => {
   const again = [...happyPath, 'completed', 'sample_with_lab.testkit.partial_results'];
   const bare = { orderId: 'order-1', events: [] };
   const first = { ...bare, events: [{ id: 0, at: daysAfterStart(0), status: 'received.testkit.ordered' }] };
+  const sparse = {
+    ...first,
+    events: [...first.events, { id: 170, at: daysAfterStart(3), status: 'completed.a.completed' }],
+  };
   const then = (...statuses: string[]) => kitOf('order-1', [...shipped, ...statuses], { updatedAt: daysAfterStart(8) });
   const back = (day: number, more: object = {}) =>
     byStatus('collecting_sample', { updatedAt: daysAfterStart(day), ...more });
@@ -115,6 +108,7 @@ describe('the product is notified of', () => {
       '10/result 10/phase_changed 11/result 12/phase_changed',
     ],
     ['an event with the id 0, even for an order that was reported without any', [bare, first], '0/phase_changed'],
+    ['events by the service’s own ids, which are not dense', [sparse], '170/result 170/phase_changed'],
     ['that event in a later run', [first], '0/phase_changed', bare],
     ['nothing that an earlier run has announced', [{ ...completed, sampleId: 'SAMPLE-1' }], '', completed],
     ['all that is new since', [corrected], '11/correction', completed],
