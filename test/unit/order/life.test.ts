@@ -59,6 +59,7 @@ describe('an order', () => {
       '216h order.phase_changed completed',
       '216h completed',
     ]);
+    expect(order.announced[5]).not.toHaveProperty('portalLink');
     const about = { orderId, rootOrderId: orderId, reference: 'ref-1', userId: 'user-1' };
     expect(order.announced.at(-1)).toEqual({
       ...{ id: `${orderId}/10/phase_changed`, at: '2024-03-10T10:00:00.000Z', type: 'order.phase_changed' },
@@ -148,19 +149,6 @@ describe('a kit', () => {
       ...{ id: `${orderId}/registration_reminder.1/registration_reminder`, at: '2024-03-08T10:00:00.000Z' },
       ...{ portalLink: { userId: 'user-1', orderId }, data: { reminder: 1 } },
     });
-  });
-
-  test('that is not sent back is asked for twice, and needs a person', async () => {
-    const order = await (await lateLife(pathTo('testkit_registered'), { giveUpAfter: '1d' })).until(24 * 100);
-    expect(order.events).toEqual([
-      '120h order.phase_changed with_customer',
-      '168h order.return_reminder 1',
-      '288h order.return_reminder 2',
-      '456h order.attention_raised return_overdue',
-      '480h order.ended unresolved',
-      '480h completed',
-    ]);
-    expect(order.announced[1]).not.toHaveProperty('portalLink');
   });
 
   test('of which several reminders came due while no worker was there is asked for once, with the last', async () => {
