@@ -397,6 +397,7 @@ describe('a decision about a problem', () => {
 
   test('stands no longer once the order asks again, or has moved on', async () => {
     const order = await (await life(stuck, { giveUpAfter: '300d' })).until(24 * 10);
+    expect(order.happened()).toContain('attention_raised problem_persists');
     await decide(order, 'wait');
     expect(await decide(order, 'abandon')).toEqual(resolved);
     expect(stateIn(await decide(await order.until(24 * 20), 'abandon'))).toMatchObject({ outcome: 'abandoned' });
@@ -808,6 +809,7 @@ describe('after a long time without a worker', () => {
 
   test('a kit that is replaced is not asked about, nor given up while its replacement is ordered', async () => {
     const order = await after(100, stuck, { onProblem: 'replace', giveUpAfter: '300d' });
+    expect(order.happened()).toContain('replacement');
     expect(order.happened()).not.toContain('attention_raised delivery_overdue');
     const waiting = await after(100, stuck, { onProblem: 'replace' }, { replaceKitOrder: silent });
     expect(waiting.happened()).toEqual(['phase_changed in_transit_to_customer']);

@@ -605,16 +605,6 @@ describe('the policy', () => {
     expect(await announced.reasons()).toEqual(['decision_needed']);
   });
 
-  test.each<['replace' | 'fail' | 'ask', string]>([
-    ['replace', 'replacement'],
-    ['fail', 'ended failed'],
-    ['ask', 'attention_raised problem_persists'],
-  ])('decides about a problem that persists: %s', async (onProblem, happens) => {
-    const order = await (await lives(stuck, { onProblem })).until(24 * 10);
-    expect(order.happened()).toContain(happens);
-    expect(order.callsOf('replaceKitOrder')).toEqual(onProblem === 'replace' ? ['240h replaceKitOrder'] : []);
-  });
-
   test('asks about a sample that is blocked at the lab: no new kit helps it', async () => {
     const blocked = await (await lives([...atLab, 'lab_processing_blocked'], { onProblem: 'fail' })).until(24 * 16);
     expect(await blocked.reasons()).toContain('problem_persists');
