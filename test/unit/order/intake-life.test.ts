@@ -231,18 +231,6 @@ describe('a hand-over', () => {
     ]);
   });
 
-  test('with another time between reminders counts that from the reminder before', async () => {
-    const order = await (await begun(shownAt(awaited), { signal: alarm })).until(1.5);
-    const given = resolvePolicy('order', { criticalResultReminder: '2h' });
-    await order.signal('orderPlaced', { ...handOver, policy: given });
-    await order.until(6);
-    expect(order.events.filter((event) => event.includes('reminder'))).toEqual([
-      '1h order.critical_result_reminder 1',
-      '3h order.critical_result_reminder 2',
-      '5h order.critical_result_reminder 3',
-    ]);
-  });
-
   test.each([
     ['is later than a run of its order', { earlierRun: { runId: '0c9a0000-0000-4000-8000-0000000000a1' } }, {}],
     ['only takes over', {}, { adopted: true }],
