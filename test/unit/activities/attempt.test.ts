@@ -22,15 +22,6 @@ const outdated: unknown = expect.objectContaining({
   ...{ name: 'ApplicationFailure', type: 'AttemptOutdated', nonRetryable: false },
 });
 
-function refusal(act: () => unknown): unknown {
-  try {
-    act();
-  } catch (error) {
-    return error;
-  }
-  return undefined;
-}
-
 type Course = (attempt: Attempt, environment: MockActivityEnvironment) => void;
 
 const nothing = () => undefined;
@@ -97,7 +88,13 @@ test.each<[what: string, course: Course, heartbeats: number, isFresh: boolean, i
     course(attempt, environment);
     for (const ask of [() => attempt.requireFresh(), () => attempt.call()]) {
       expect(sent).toBe(heartbeats);
-      expect(refusal(ask)).toEqual(isFresh ? undefined : outdated);
+      const refusal: unknown = await Promise.resolve()
+        .then(ask)
+        .then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+      expect(refusal).toEqual(isFresh ? undefined : outdated);
     }
     expect(sent).toBe(isFresh ? heartbeats + 1 : heartbeats);
   });
