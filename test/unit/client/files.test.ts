@@ -1,18 +1,14 @@
 import { describe, expect, test, vi } from 'vitest';
-import { run } from '../../../client/command-line/program.js';
 import { NotUtf8, utf8Text } from '../../../client/files.js';
-import { RecordedTerminal } from '../command-line/recording-terminal.js';
+import { labops } from '../command-line/recording-terminal.js';
 
 test('a file of a setting that cannot be read is named with its setting', async () => {
   vi.stubEnv('DATABASE_URL', '');
   vi.stubEnv('DATABASE_URL_FILE', '/nowhere/url');
-  const terminal = new RecordedTerminal();
-  const code = await run(['users', 'export', 'user-1'], terminal, () => Promise.reject(new Error('it connected')));
+  const { code, stderr } = await labops('users export user-1');
   vi.unstubAllEnvs();
-  expect([code, terminal.stderr]).toEqual([
-    2,
-    expect.stringMatching(/^SecretFileInvalid: DATABASE_URL_FILE names a file that cannot be read \(ENOENT\)/),
-  ]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^SecretFileInvalid: DATABASE_URL_FILE names a file that cannot be read \(ENOENT\)/);
 });
 
 const person = '{ "receiver_name": "Jürgen Müller", "street": "Straße 1" }';

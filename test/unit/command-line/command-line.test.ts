@@ -1,9 +1,11 @@
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { PassThrough } from 'node:stream';
 import type { Deadline } from '../../../client/call-options.js';
 import { CommandLine, type GlobalOptions } from '../../../client/command-line/command-line.js';
 import { LabOperations } from '../../../client/lab-operations.js';
 import { RecordedTerminal } from './recording-terminal.js';
+import { processTerminal } from '../../../client/command-line/terminal.js';
 
 const clearLine = '\r\u001B[2K';
 /** So a line that is longer than the terminal is wide stays one line. */
@@ -129,4 +131,17 @@ test('the deadline option replaces the command’s own, and ends watching', asyn
   }
   expect(given).toEqual(['20s', 'none']);
   expect(limits).toEqual(['20s', undefined]);
+});
+
+test.each([
+  ['Ctrl-C', '\u0003', 'Interrupted'],
+  ['Ctrl-D', '\u0004', 'NotConfirmed'],
+])('%s at a question ends the command, and nothing was sent', async (_keys, typed, name) => {
+  onTestFinished(() => void vi.restoreAllMocks());
+  const keyboard = new PassThrough();
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue(keyboard as never);
+  const asked = processTerminal.ask('', { hidden: true });
+  keyboard.write(typed);
+  const message = expect.stringMatching(/nothing was sent/i) as string;
+  await expect(asked).rejects.toMatchObject({ name, message });
 });

@@ -9,7 +9,7 @@ import type { Command } from 'commander';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Deadline } from '../../../client/call-options.js';
 import type { Connect } from '../../../client/command-line/command-line.js';
-import { createProgram, run, version } from '../../../client/command-line/program.js';
+import { createProgram, version } from '../../../client/command-line/program.js';
 import { errors, LabOperations, type ListOptions, type PolicyChange } from '../../../client/index.js';
 import { AppointmentHandle } from '../../../client/appointment/appointment-handle.js';
 import { LinkHandle } from '../../../client/link/link-handle.js';
@@ -19,15 +19,16 @@ import { ReportHandle } from '../../../client/report/report-handle.js';
 import { DeletionHandle } from '../../../client/user/deletion-handle.js';
 import { schemaFaults } from '../../rig/json-schemas.js';
 import { projectFolder } from '../../rig/processes.js';
-import { RecordedTerminal } from './recording-terminal.js';
+import { labops, neverConnects, RecordedTerminal } from './recording-terminal.js';
 
-/** Wrong usage is refused before anything is connected. */
-const neverConnects: Connect = () => Promise.reject(new Error('it connected'));
-
-async function labops(line: string, terminal = new RecordedTerminal(), connect = neverConnects) {
-  const words = line.split(' ').filter((word) => word !== '');
-  const code = await run(words, terminal, connect);
-  return { code, stdout: terminal.stdout, stderr: terminal.stderr };
+/** Notes the options that a command connects with, and does nothing. */
+async function connectedWith(line: string) {
+  const options: Parameters<Connect>[0][] = [];
+  const connect: Connect = (given) => {
+    options.push(given);
+    return Promise.reject(new errors.TemporalUnreachable('invented'));
+  };
+  return { ...(await labops(line, new RecordedTerminal(), connect)), options };
 }
 
 /** A client whose Temporal is nowhere. */
@@ -601,15 +602,9 @@ describe('labops orders adopt', () => {
 
 describe('labops appointments', () => {
   test('choose may take as long as a booking, while start takes the usual time', async () => {
-    const deadlines: Deadline[] = [];
-    const connect: Connect = ({ deadline }) => {
-      deadlines.push(deadline);
-      return Promise.reject(new Error('enough is known'));
-    };
-    for (const line of ['choose order-1 --slot invented', 'start order-1']) {
-      expect((await labops(`appointments ${line}`, new RecordedTerminal(), connect)).code).toBe(1);
-    }
-    expect(deadlines).toEqual(['10m', '5m']);
+    const choosing = await connectedWith('appointments choose order-1 --slot invented');
+    expect(choosing).toMatchObject({ code: 1, options: [{ deadline: '10m' }] });
+    expect(await connectedWith('appointments start order-1')).toMatchObject({ code: 1, options: [{ deadline: '5m' }] });
   });
 
   test('slots prints a lack of them as a sentence for people, and as an empty list for programs', async () => {
@@ -623,13 +618,10 @@ describe('labops appointments', () => {
   });
 });
 
-test.each(['', ' '])('a TASK_QUEUE of %j is not set', (blank) => {
+test.each(['', ' '])('a TASK_QUEUE of %j is not set', async (blank) => {
   vi.stubEnv('TASK_QUEUE', blank);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const blankProgram = createProgram(new RecordedTerminal(), neverConnects);
-  blankProgram.exitOverride().parseOptions([]);
-  blankProgram.action(() => undefined).parse([], { from: 'user' });
-  expect(blankProgram.opts()).toMatchObject({ taskQueue: 'lab-operations' });
+  expect((await connectedWith('orders list')).options).toMatchObject([{ taskQueue: 'lab-operations' }]);
 });
 
 test.skipIf(!existsSync('/dev/full'))('labops fails if a full disk does not take its answer', async () => {
@@ -639,28 +631,14 @@ test.skipIf(!existsSync('/dev/full'))('labops fails if a full disk does not take
 });
 
 test('the flags of the connection reach it, in the words of `temporal`', async () => {
-  const given: unknown[] = [];
-  const connect: Connect = (options) => {
-    given.push(options);
-    return Promise.reject(new Error('enough is known'));
-  };
   const flags = '--address temporal.invalid:7233 --namespace labs --profile lab --identity night-shift --timeout 2s';
-  expect((await labops(`orders list ${flags}`, new RecordedTerminal(), connect)).code).toBe(1);
+  const { code, options } = await connectedWith(`orders list ${flags}`);
   const connection = { address: 'temporal.invalid:7233', namespace: 'labs', profile: 'lab', identity: 'night-shift' };
-  expect(given).toEqual([{ ...connection, taskQueue: 'lab-operations', deadline: '2s', refusalIsFinal: true }]);
+  const given = { ...connection, taskQueue: 'lab-operations', deadline: '2s', refusalIsFinal: true };
+  expect({ code, options }).toEqual({ code: 1, options: [given] });
 });
 
 describe('who calls', () => {
-  /** Notes the options that a command connects with, and does nothing. */
-  async function connectedWith(line: string): Promise<{ code: number; stderr: string; options: object[] }> {
-    const options: object[] = [];
-    const connect: Connect = (given) => {
-      options.push(given);
-      return Promise.reject(new errors.TemporalUnreachable('invented'));
-    };
-    return { ...(await labops(line, new RecordedTerminal(), connect)), options };
-  }
-
   test('must be said in production: LABOPS_ACTOR, or --actor, which overrides it', async () => {
     onTestFinished(() => void vi.unstubAllEnvs());
     vi.stubEnv('LABOPS_ACTOR', ' ');

@@ -1,3 +1,5 @@
+import type { Connect } from '../../../client/command-line/command-line.js';
+import { run } from '../../../client/command-line/program.js';
 import type { Terminal } from '../../../client/command-line/terminal.js';
 
 /** A terminal that keeps what was written, and answers what was asked. */
@@ -61,4 +63,19 @@ export class RecordedTerminal implements Terminal {
     this.asked.push({ question, hidden });
     return Promise.resolve(this.answers.shift() ?? '');
   }
+}
+
+/** Wrong usage is refused before anything is connected. */
+export const neverConnects: Connect = () => Promise.reject(new Error('it connected'));
+
+/** @param more commands that are not the package's own */
+export async function labops(
+  line: string,
+  terminal = new RecordedTerminal(),
+  connect = neverConnects,
+  more?: Parameters<typeof run>[3],
+) {
+  const words = line.split(' ').filter((word) => word !== '');
+  const code = await run(words, terminal, connect, more);
+  return { code, stdout: terminal.stdout, stderr: terminal.stderr };
 }
