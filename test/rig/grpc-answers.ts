@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createSecureServer, createServer, type SecureServerOptions, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { Client, Connection, type ClientOptions } from '@temporalio/client';
+import { Client, Connection, ServiceError, type ClientOptions } from '@temporalio/client';
 import { onTestFinished } from 'vitest';
 
 /** A status of gRPC. */
@@ -10,6 +10,12 @@ export interface GrpcStatus {
   details: string;
   /** A `google.rpc.Status`, which names the failure's type. */
   failure?: Uint8Array;
+}
+
+/** As Temporal's client rejects: gRPC's error is the cause of its own. */
+export function grpcError(code: number, details = 'invented'): ServiceError {
+  const cause = Object.assign(new Error(`${code} ${details}`), { code, details, metadata: {} });
+  return new ServiceError('Temporal answers', { cause });
 }
 
 type AnswerOf = (method: string) => GrpcStatus | Uint8Array | 'silence' | undefined;

@@ -1,8 +1,16 @@
 import { inspect } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { once } from 'node:events';
+import { createServer as createPlain, createSecureServer, type Http2SecureServer, type Http2Server } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { NamespaceNotFoundError } from '@temporalio/common';
 import { errors, LabOperations, reconnection } from '../../../client/index.js';
 import { rejection } from '../service/recording-server.js';
+import { connectionFault, isFinalFault } from '../../../client/reachability.js';
+import { otherPair, serverPair } from '../../rig/certificates.js';
+import { temporalErrorOf } from '../../../client/temporal-errors.js';
+import { grpcError } from '../../rig/grpc-answers.js';
 
 /** Takes the place of a connection to Temporal, and gives the test's settings back after it. */
 function connecting() {
@@ -114,4 +122,90 @@ test('a connection that succeeds after a final refusal is closed', async () => {
   await expect(refused).rejects.toThrow(errors.TemporalUnreachable);
   succeed(late);
   await vi.waitFor(() => expect(close).toHaveBeenCalledOnce());
+});
+
+/* The reason why no connection to Temporal comes about. */
+
+async function listening(server: Http2Server | Http2SecureServer): Promise<number> {
+  server.on('sessionError', () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+const identity = { cert: serverPair.certificate, key: serverPair.key };
+const kinds = {
+  'by TLS': () => createSecureServer(identity),
+  'by TLS and asks for a certificate': () =>
+    createSecureServer({ ...identity, requestCert: true, rejectUnauthorized: true, ca: serverPair.certificate }),
+  'in the clear': () => createPlain(),
+};
+
+const trusting = { serverRootCACertificate: Buffer.from(serverPair.certificate) };
+const showing = ({ certificate, key }: typeof serverPair) => ({
+  ...trusting,
+  clientCertPair: { crt: Buffer.from(certificate), key: Buffer.from(key) },
+});
+
+test.each<[keyof typeof kinds, string, Parameters<typeof connectionFault>[0]['tls'], RegExp | undefined]>([
+  ['in the clear', 'TLS is off', false, undefined],
+  ['in the clear', 'TLS is on', true, /wrong version number/],
+  ['by TLS', 'its authority is trusted', trusting, undefined],
+  ['by TLS', 'its authority is unknown', true, /self-signed certificate/],
+  ['by TLS', 'the name is another', { ...trusting, serverNameOverride: 'temporal.example' }, /altnames/],
+  ['by TLS', 'TLS is off', undefined, /^the server uses TLS$/],
+  ['by TLS and asks for a certificate', 'it is trusted', showing(serverPair), undefined],
+  ['by TLS and asks for a certificate', 'there is none', trusting, /certificate required/],
+  ['by TLS and asks for a certificate', 'it is not trusted', showing(otherPair), /certificate/],
+])('a server that answers %s, and %s: the reason is in its own words', async (kind, _case, tls, reason) => {
+  const port = await listening(kinds[kind]());
+  const found = await connectionFault({ address: `localhost:${port}`, tls });
+  expect(found ?? '').toMatch(reason ?? /^$/);
+});
+
+test('nobody listens: the reason says so', async () => {
+  expect(await connectionFault({ address: '127.0.0.1:1', tls: true })).toContain('ECONNREFUSED');
+});
+
+test('a name that does not exist is a final fault, and a name server that does not answer is not', () => {
+  expect(isFinalFault('getaddrinfo ENOTFOUND temporal.invalid')).toBe(true);
+  expect(isFinalFault('getaddrinfo EAI_AGAIN temporal.invalid')).toBe(false);
+});
+
+const endpoint = { address: 'temporal.example:7233', namespace: 'labs' };
+
+const notReached = /^Temporal cannot be reached at temporal\.example:7233 .+TEMPORAL_ADDRESS/;
+const unsafe = /check TEMPORAL_TLS and the certificates/;
+
+test.each<[string, number, RegExp, string?]>([
+  ['connect ECONNREFUSED', 14, notReached],
+  ['Last error: SSL routines:wrong version number', 14, unsafe],
+  ['self-signed certificate', 14, unsafe],
+  ['Request unauthorized.', 7, /refuses the credentials .+TEMPORAL_API_KEY .+namespace labs/, 'TemporalRefused'],
+  ['no token', 16, /refuses the credentials .+TEMPORAL_API_KEY/, 'TemporalRefused'],
+  ['namespace rate limit exceeded', 8, /is too busy .+call again later/],
+  ['Namespace labs is not found.', 5, /has no namespace labs: .+TEMPORAL_NAMESPACE/, 'TemporalRefused'],
+  [
+    'search attribute A is not defined',
+    3,
+    /not registered in the namespace labs .+start the worker/,
+    'TemporalRefused',
+  ],
+  ['Workflow task in failed state', 9, /read its log/, 'WorkerFailing'],
+  ['BlobSizeLimit exceeded', 3, /^Temporal refuses the call \(BlobSizeLimit exceeded\)/, 'TemporalRefused'],
+])('%s (gRPC %i): %s', (details, code, message, name = 'TemporalUnreachable') => {
+  const rejection = grpcError(code, details);
+  const error = temporalErrorOf(rejection, endpoint);
+  expect(error).toMatchObject({ name, cause: rejection });
+  expect(error?.message).toMatch(message);
+});
+
+test('a namespace that the SDK itself does not find is named', () => {
+  const error = temporalErrorOf(new NamespaceNotFoundError('labs'), endpoint);
+  expect(error?.message).toMatch(/^Temporal at temporal\.example:7233 has no namespace labs: /);
+});
+
+test.each([new TypeError('a fault of ours'), 'text', undefined])('%s is not about Temporal', (error) => {
+  expect(temporalErrorOf(error, endpoint)).toBeUndefined();
 });

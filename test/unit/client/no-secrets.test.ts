@@ -12,6 +12,7 @@ import { OrderHandle } from '../../../client/order/order-handle.js';
 import { ReportHandle } from '../../../client/report/report-handle.js';
 import { DeletionHandle } from '../../../client/user/deletion-handle.js';
 import { TemporalCalls } from '../../../client/workflow-calls.js';
+import { withoutCredentials } from '../../../client/user/export.js';
 
 const made = (prefix: string) => `${prefix}_${randomBytes(12).toString('hex')}`;
 const secrets = {
@@ -48,4 +49,16 @@ test.each(
 )('%s shows no secret in a log, neither as JSON nor inspected', (_name, object) => {
   const shown = `${JSON.stringify(object)}${inspect(object, { depth: Infinity })}`;
   for (const [name, secret] of Object.entries(secrets)) expect(shown.includes(secret), name).toBe(false);
+});
+
+test('the export has what was sent without credentials: the token of a later run, a code, a signed address', () => {
+  const link = { userId: 'u', phase: 'awaiting_code', tokens: 1 };
+  const carried = { ...link, token: { token: 't', url: 'https://x.test/t' } };
+  expect(withoutCredentials('start', { carried })).toEqual({ carried: link });
+  expect(withoutCredentials('submitMfaCode', { code: '900001' })).toEqual({});
+  const signed = { url: 'https://files.test/1.pdf?X-Amz-Signature=abc' };
+  expect(withoutCredentials('start', { file: signed, reference: 'r' })).toEqual({ file: {}, reference: 'r' });
+  const plain = { file: { url: 'https://files.test/1.pdf' }, site: { code: 'A7' } };
+  expect(withoutCredentials('start', plain)).toEqual(plain);
+  expect([null, undefined].map((content) => withoutCredentials('start', content))).toEqual([null, undefined]);
 });

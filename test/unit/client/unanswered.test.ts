@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultDataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -12,13 +12,17 @@ import { LinkHandle } from '../../../client/link/link-handle.js';
 import { DeletionHandle } from '../../../client/user/deletion-handle.js';
 import { TemporalCalls } from '../../../client/workflow-calls.js';
 import { clientAnsweredWith, type GrpcStatus } from '../../rig/grpc-answers.js';
-import { kitFor } from '../../rig/cast.js';
+import { kitFor, shippingDetails } from '../../rig/cast.js';
 import { eventually } from '../../rig/eventually.js';
 import { rejection } from '../service/recording-server.js';
+import { createWebhookHandler } from '../../../client/webhooks/handler.js';
+import type { RejectedEventReceived } from '../../../client/webhooks/sinks.js';
+import { orderEvent, secret, signed } from '../webhooks/sending.js';
 
 /* The error of a call that got no answer. */
 
-const { QueryWorkflowResponse } = proto.temporal.api.workflowservice.v1;
+const { ExecuteMultiOperationResponse, QueryWorkflowResponse, UpdateWorkflowExecutionResponse } =
+  proto.temporal.api.workflowservice.v1;
 
 const deadline = '300ms';
 
@@ -56,31 +60,36 @@ const userId = randomUUID();
 const place = { orgId: 'org', teamId: 'team', environment: 'sandbox' } as const;
 const withinTenMinutes = 'The command is carried out within ten minutes, or not at all: ';
 
-test.each<[string, (lab: LabOperations) => Promise<unknown>, string]>([
+type Call = (lab: LabOperations) => Promise<unknown>;
+
+async function unanswered(call: Call): Promise<Error> {
+  const lab = silent();
+  const error = await rejection(call(lab));
+  await lab.close();
+  return error as Error;
+}
+
+test.each<[string, Call, string]>([
   ['place', ({ orders }) => orders.place(kitFor(userId, 'silent')), 'It may have been started nevertheless: '],
   ['get', ({ orders }) => orders.getHandle({ reference: 'silent' }), 'Nothing was changed: ask again.'],
   ['delete', ({ webhooks }) => webhooks.delete(place, 'endpoint'), withinTenMinutes],
   ['requestDeletion', ({ users }) => users.requestDeletion({ userId }), 'The deletion may have been requested '],
 ])('a Temporal that never answers may have carried out what was sent, which %s says', async (_name, call, sentence) => {
-  const lab = silent();
-  const error = await rejection(call(lab));
-  await lab.close();
+  const error = await unanswered(call);
   expect(error).toBeInstanceOf(errors.TemporalUnreachable);
-  expect((error as Error).message).toContain(`Temporal cannot be reached at ${address} (`);
-  expect((error as Error).message).toContain(`). ${sentence}`);
+  expect(error.message).toContain(`Temporal cannot be reached at ${address} (`);
+  expect(error.message).toContain(`). ${sentence}`);
 });
 
-test.each<[string, (lab: LabOperations) => Promise<unknown>, string]>([
+test.each<[string, Call, string]>([
   ['createOrGet', ({ users }) => users.createOrGet({ client_user_id: 'invented' }), 'The lab service may still '],
   ['get', ({ users }) => users.read(userId), 'Nothing was changed: ask again.'],
   ['list', ({ users }) => users.readAll().next(), 'Nothing was changed: ask again.'],
   ['cancellationReasons', ({ appointments }) => appointments.cancellationReasons(), 'Nothing was changed: ask again.'],
 ])('a lab service that never answers is not mistaken for Temporal: %s', async (_name, call, sentence) => {
-  const lab = silent();
-  const error = await rejection(call(lab));
-  await lab.close();
+  const error = await unanswered(call);
   expect(error).toBeInstanceOf(errors.TimedOut);
-  expect((error as Error).message).toContain(`No answer within 300 ms. ${sentence}`);
+  expect(error.message).toContain(`No answer within 300 ms. ${sentence}`);
 });
 
 test('credentials that may not ask why there was no answer do not hide what may go on', async () => {
@@ -227,4 +236,158 @@ test.each<[string, ReturnType<Parameters<typeof clientAnsweredWith>[0]>, string,
   const { orders } = new LabOperations(client, { encryption: 'optional' });
   const error = await rejection(orders.list({ all: true }).next());
   expect(error).toMatchObject({ name, message: expect.stringMatching(message) as string });
+});
+
+/* How Temporal's server ends an update that its workflow has not answered (service/history/workflow/update in its source). */
+
+const undone = { phase: 'undone' };
+const completed = UpdateWorkflowExecutionResponse.create({
+  stage: 3,
+  updateRef: { updateId: 'any', workflowExecution: { workflowId: 'any', runId: 'any' } },
+  outcome: { success: { payloads: [defaultDataConverter.payloadConverter.toPayload(undone)] } },
+});
+const answers: Record<string, Uint8Array> = {
+  UpdateWorkflowExecution: UpdateWorkflowExecutionResponse.encode(completed).finish(),
+  ExecuteMultiOperation: ExecuteMultiOperationResponse.encode({
+    responses: [{ startWorkflow: { runId: 'any' } }, { updateWorkflow: completed }],
+  }).finish(),
+};
+
+/** A server that ends every update so, or only the first `times`; with the IDs of the updates that came. */
+async function endingUpdates(end: GrpcStatus, times = Infinity) {
+  const ids: (string | undefined)[] = [];
+  const workflow: WorkflowClientInterceptor[] = [
+    {
+      startUpdate: (input, next) => (ids.push(input.options.updateId), next(input)),
+      startUpdateWithStart: (input, next) => (ids.push(input.updateOptions.updateId), next(input)),
+    },
+  ];
+  const answered = (method: string) => (answers[method] && ids.length <= times ? end : answers[method]);
+  const client = await clientAnsweredWith(answered, { interceptors: { workflow } });
+  return { lab: new LabOperations(client, { encryption: 'optional' }), ids };
+}
+
+const taskFailure = 'Unable to perform workflow execution update due to unexpected workflow task failure.';
+const failedTask: GrpcStatus = { code: 9, details: taskFailure };
+const unaccepted: GrpcStatus[] = [
+  failedTask,
+  { code: 14, details: 'workflow update was aborted' },
+  { code: 8, details: 'workflow operation can not be applied because workflow is closing' },
+];
+
+const commands: [string, (lab: LabOperations) => Promise<unknown>][] = [
+  ['an update', ({ notifications }) => notifications.discard('kit-order/invented', { ids: ['invented'] })],
+  ['an update that may start its workflow', ({ users }) => users.requestDeletion({ userId })],
+];
+
+describe.each(unaccepted)('$details:', (end) => {
+  test.each(commands)('%s is sent again under the same ID', async (name, command) => {
+    const { lab, ids } = await endingUpdates(end, 2);
+    const answer = await command(lab);
+    expect(answer).toMatchObject(name === 'an update' ? undone : { requested: undone });
+    expect(ids).toHaveLength(3);
+    expect(ids[0]).toBeTypeOf('string');
+    expect(new Set(ids).size).toBe(1);
+  });
+});
+
+test.each<[string, GrpcStatus, string, RegExp]>([
+  [
+    'of a worker whose tasks the server keeps failing is its failure',
+    failedTask,
+    'WorkerFailing',
+    /^The worker keeps failing at this workflow/,
+  ],
+  [
+    'of a paused workflow says how to continue it',
+    { code: 9, details: 'Workflow is paused. Cannot update the workflow.' },
+    'TemporalRefused',
+    /paused.+`temporal workflow unpause`/,
+  ],
+  [
+    'whose run is gone before its answer was read may have been carried out',
+    { code: 5, details: 'update "invented" not found' },
+    'TimedOut',
+    /^No answer within .+s\. The command was sent and may still be carried out: /,
+  ],
+])('an update %s', async (_name, end, name, message) => {
+  const { lab } = await endingUpdates(end);
+  const error = await rejection(
+    lab.notifications.discard('kit-order/invented', { ids: ['invented'] }, { deadline: '5s' }),
+  );
+  expect(error).toMatchObject({ name });
+  expect((error as Error).message).toMatch(message);
+});
+
+const dataConverter = labDataConverter(parseKeyRing(`k:${randomBytes(32).toString('base64')}`));
+
+/** A client of a Temporal that refuses every call, with the calls that reached it. */
+async function refusing(options = {}): Promise<{ client: Client; sent: string[] }> {
+  const sent: string[] = [];
+  const client = await clientAnsweredWith((method) => {
+    if (method !== 'DescribeTaskQueue') sent.push(method);
+    return { code: 7, details: 'refused' };
+  }, options);
+  return { client, sent };
+}
+
+const mebibyte = 1024 * 1024;
+
+const largeCalls: [string, (lab: LabOperations, text: string) => Promise<unknown>][] = [
+  [
+    'a start',
+    ({ orders }, text) => {
+      const input = kitFor(userId, 'too-large');
+      const address = { ...shippingDetails, receiver_name: text };
+      return orders.place({ ...input, order: { ...input.order, shipping_details: address } });
+    },
+  ],
+  ['an update', ({ notifications }, text) => notifications.discard('kit-order/invented', { ids: [text] })],
+  ['an update that may start its workflow', ({ users }, text) => users.requestDeletion({ userId, clientUserId: text })],
+];
+
+describe.each(largeCalls)('%s', (_name, call) => {
+  test.each([
+    ['above Temporal’s limit', 2 * mebibyte],
+    ['above that of gRPC', 5 * mebibyte],
+  ])('%s is refused with its size before it is sent', async (_which, length) => {
+    for (const options of [{}, { dataConverter }]) {
+      const { client, sent } = await refusing(options);
+      const error = (await rejection(call(new LabOperations(client), 'x'.repeat(length)))) as errors.CallTooLarge;
+      expect(error).toBeInstanceOf(errors.CallTooLarge);
+      expect(error.bytes).toBeGreaterThan(length);
+      expect(error.message).toContain(String(error.bytes));
+      expect(sent).toEqual([]);
+    }
+  });
+
+  test('below the limit is sent', async () => {
+    const { client, sent } = await refusing({ dataConverter });
+    const error = await rejection(call(new LabOperations(client), 'x'.repeat(2 * mebibyte - 16_384)));
+    expect(error).toMatchObject({ name: 'TemporalRefused' });
+    expect(sent).toHaveLength(1);
+  });
+});
+
+test('the size is that of the bytes, not of the letters', async () => {
+  const { client, sent } = await refusing();
+  const discarding = new LabOperations(client).notifications.discard('kit-order/invented', {
+    ids: ['é'.repeat(mebibyte)],
+  });
+  expect(await rejection(discarding)).toBeInstanceOf(errors.CallTooLarge);
+  expect(sent).toEqual([]);
+});
+
+test('an event that becomes too large a signal is set aside, and not sent', async () => {
+  const { client, sent } = await refusing({ dataConverter });
+  const set: RejectedEventReceived[] = [];
+  const rejected = async (event: RejectedEventReceived) => void set.push(event);
+  const usual = { temporal: client, secrets: [secret], logger: false } as const;
+  const handler = createWebhookHandler({ ...usual, maxBytes: 8 * mebibyte, rejected });
+  const shipment = { outbound_tracking_number: 'x'.repeat(2 * mebibyte) };
+  const event = orderEvent(randomUUID(), { details: { type: 'testkit', data: { shipment } } });
+  expect((await handler.handle(signed(event))).status).toBe(204);
+  expect(handler.counts().answers).toMatchObject({ event_set_aside: 1 });
+  expect(set).toHaveLength(1);
+  expect(sent).toEqual([]);
 });

@@ -10,6 +10,7 @@ import type { OrderState } from '../../../protocol/order/state.js';
 import { stateOf } from '../../../workflows/order/view.js';
 import { caseOf, happyPath, kitOf, pathTo } from '../order/histories.js';
 import { all } from '../../rig/all.js';
+import { grpcError } from '../../rig/grpc-answers.js';
 import { rejection } from '../service/recording-server.js';
 
 const stateAfter = (status: string): OrderState => stateOf(caseOf([kitOf('order-1', pathTo(status))]));
@@ -21,12 +22,6 @@ const tiny = { minInterval: '100ms', maxInterval: '150ms' } as const;
 const instant = { minInterval: '100ms', maxInterval: '300ms' } as const;
 /** Nobody waits that long: only an abort or a notification ends it. */
 const patient = { minInterval: '1h', maxInterval: '1h' } as const;
-
-/** As Temporal's client rejects: gRPC's error is the cause of its own. */
-function grpcError(code: number, details = 'invented'): ServiceError {
-  const cause = Object.assign(new Error(`${code} ${details}`), { code, details, metadata: {} });
-  return new ServiceError('Failed to query Workflow', { cause });
-}
 
 /** An order that returns its states one after the other, the last one forever. Remembers when it was queried. */
 function answers(...given: readonly (OrderState | Error)[]) {
@@ -48,16 +43,10 @@ const watched = (
 ): Promise<OrderState[]> => all(watchState({ state: ask }, options, () => source));
 
 describe('a watched order', () => {
-  test('is reported once for each change, the present state first, and ends with its outcome', async () => {
+  test('is reported once for each change, the present state first, and ends with its outcome, which is queried once', async () => {
     const { ask, askedAt } = answers(ordered, { ...ordered }, shipped, shipped, ordered, ended);
     expect(await watched(ask)).toEqual([ordered, shipped, ordered, ended]);
     expect(askedAt).toHaveLength(6);
-  });
-
-  test('a watched order that has ended is reported and queried once', async () => {
-    const { ask, askedAt } = answers(ended);
-    expect(await watched(ask, {})).toEqual([ended]);
-    expect(askedAt).toHaveLength(1);
   });
 
   test('is the same state whatever the order of its keys', async () => {
@@ -72,23 +61,17 @@ describe('a watched order', () => {
   });
 });
 
-describe('a passing error is waited out:', () => {
-  test.each([
-    ['UNKNOWN', grpcError(2)],
-    ['DEADLINE_EXCEEDED: no worker in time', grpcError(4)],
-    ['RESOURCE_EXHAUSTED', grpcError(8)],
-    ['FAILED_PRECONDITION: no worker polls', grpcError(9, 'no poller seen for task queue recently')],
-    ['ABORTED', grpcError(10)],
-    ['a connection that broke', grpcError(13, 'Received RST_STREAM with code 2')],
-    ['UNAVAILABLE', grpcError(14)],
-    ['UNAVAILABLE, as gRPC itself rejects', grpcError(14).cause ?? new Error()],
-  ])('%s', async (_name, error) => {
-    expect(await watched(answers(error, error, ordered, error, ended).ask)).toEqual([ordered, ended]);
-  });
-
-  test('nothing that was reported before a passing error is repeated after it', async () => {
-    expect(await watched(answers(ordered, grpcError(14), ordered, ended).ask)).toEqual([ordered, ended]);
-  });
+test.each([
+  ['UNKNOWN', grpcError(2)],
+  ['DEADLINE_EXCEEDED: no worker in time', grpcError(4)],
+  ['RESOURCE_EXHAUSTED', grpcError(8)],
+  ['FAILED_PRECONDITION: no worker polls', grpcError(9, 'no poller seen for task queue recently')],
+  ['ABORTED', grpcError(10)],
+  ['a connection that broke', grpcError(13, 'Received RST_STREAM with code 2')],
+  ['UNAVAILABLE', grpcError(14)],
+  ['UNAVAILABLE, as gRPC itself rejects', grpcError(14).cause ?? new Error()],
+])('a passing error is waited out, and nothing that was reported before it is repeated: %s', async (_name, error) => {
+  expect(await watched(answers(error, error, ordered, error, ordered, ended).ask)).toEqual([ordered, ended]);
 });
 
 test.each([
@@ -114,16 +97,14 @@ describe('the pause between two queries', () => {
     for (const [index, pause] of pauses.entries()) expect(pause).toBeGreaterThanOrEqual(least[index] ?? 0);
   };
 
-  test('doubles while nothing changes', async () => {
-    const { ask, askedAt } = answers(ordered, ordered, ordered, ordered, ended);
+  const away = grpcError(14);
+  test.each([
+    ['nothing changes', [ordered, ordered, ordered, ordered, ended], [100, 200, 300, 300]],
+    ['errors pass, from the first query on', [away, away, ordered, away, ended], [200, 300, 100, 200]],
+  ])('doubles while %s', async (_what, given, pauses) => {
+    const { ask, askedAt } = answers(...given);
     await watched(ask, instant);
-    expectPauses(askedAt, [100, 200, 300, 300]);
-  });
-
-  test('doubles while errors pass, from the first query on', async () => {
-    const { ask, askedAt } = answers(grpcError(14), grpcError(14), ordered, grpcError(14), ended);
-    await watched(ask, instant);
-    expectPauses(askedAt, [200, 300, 100, 200]);
+    expectPauses(askedAt, pauses);
   });
 
   test('grows no longer than the longest pause', async () => {
