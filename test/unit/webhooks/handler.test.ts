@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { answers } from '../../../client/webhooks/answers.js';
-import { httpAnswer } from '../../../client/webhooks/endpoint.js';
+import { answers as ofNotifications } from '../../../client/notifications/answers.js';
+import { answers, type AnswerName } from '../../../client/webhooks/answers.js';
+import { type Answer, httpAnswer } from '../../../client/webhooks/endpoint.js';
 import type { HealthDataSink } from '../../../client/webhooks/sinks.js';
 import { signWebhook } from '../../../client/testing.js';
 import { writePassthrough } from '../../../protocol/order/root-order.js';
@@ -97,24 +98,20 @@ describe('the refusals, in their order', () => {
     ['a number', 'not_an_object', '1'],
     ['true', 'not_an_object', 'true'],
     ['a list nested a million deep', 'not_an_object', deepArray],
-  ])('signed bytes that are no JSON object (%s) are refused with 400 as %s', async (_what, error, body) => {
-    expect(await outcomeOf(signed(body))).toMatchObject({ status: 400, error });
-  });
-
-  test.each([
-    ['NaN, as Python writes it', '{"event_type":"daily.data.x.created","data":NaN}', 'not_json'],
-    ['a list of events', '[{"event_type":"daily.data.x.created"}]', 'not_an_object'],
-    ['text that is not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'not_json'],
-  ])('a signed body that is not a JSON object (%s) goes to the sink for such events', async (_what, body, reason) => {
-    const { taken, sink } = keeping();
-    expect(await outcomeOf(signed(body), { rejected: sink })).toMatchObject({
-      status: 204,
-      counted: ['body_set_aside'],
-    });
-    expect(taken).toEqual([[{ reason, body: typeof body === 'string' ? body : '"\ufffd"' }, expect.any(String)]]);
-    const failing = { rejected: () => Promise.reject(new Error('down')) };
-    expect((await outcomeOf(signed(body), failing)).status).toBe(503);
-  });
+    ['NaN, as Python writes it', 'not_json', '{"event_type":"daily.data.x.created","data":NaN}'],
+    ['a list of events', 'not_an_object', '[{"event_type":"daily.data.x.created"}]'],
+  ])(
+    'signed bytes that are no JSON object (%s) are refused with 400 as %s, or go to the sink for such events',
+    async (_what, reason, body) => {
+      expect(await outcomeOf(signed(body))).toMatchObject({ status: 400, error: reason });
+      const { taken, sink: rejected } = keeping();
+      const outcome = await outcomeOf(signed(body), { rejected });
+      expect(outcome).toMatchObject({ status: 204, counted: ['body_set_aside'] });
+      expect(taken).toEqual([[{ reason, body: typeof body === 'string' ? body : '"\ufffd"' }, expect.any(String)]]);
+      const failing = { rejected: () => Promise.reject(new Error('down')) };
+      expect((await outcomeOf(signed(body), failing)).status).toBe(503);
+    },
+  );
 
   test.each(['{"event_type":"other"}', 'no JSON'])(
     'an event of a user who was deleted is counted so: %s',
@@ -124,18 +121,21 @@ describe('the refusals, in their order', () => {
     },
   );
 
-  const names = Object.keys(answers) as (keyof typeof answers)[];
-  test.each(names.filter((name) => answers[name].status !== 204))('%s says what is wrong and what to do', (name) => {
-    const { status, headers, body } = httpAnswer(name, answers[name]);
-    expect(status).toBe(answers[name].status);
+  const all = [...Object.entries<Answer>(answers), ...Object.entries<Answer>(ofNotifications)];
+  const refusals = all.filter(([, { status }]) => status !== 204);
+  test.each(refusals)('%s says what is wrong and what to do, to the service or to the worker', (name, answer) => {
+    const { status, headers, body } = httpAnswer(name, answer);
+    expect(status).toBe(answer.status);
     const { error, message } = JSON.parse(body ?? '') as { error: string; message: string };
     expect(error).toBe(name);
-    expect(message).toBe(`${answers[name].meaning} ${answers[name].remedy}`);
+    expect(message).toBe(`${answer.meaning} ${answer.remedy}`);
     expect(message).toMatch(/^[A-Z].{15,}\. .{15,}\.$/);
-    expect(headers).toMatchObject({ 'content-length': String(Buffer.byteLength(body ?? '')) });
+    const size = { 'content-length': String(Buffer.byteLength(body ?? '')) };
+    expect(headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8', ...size });
   });
 
   test('no answer is a 4xx once the signature and the JSON are right', () => {
+    const names = Object.keys(answers) as (keyof typeof answers)[];
     const afterJson = names.slice(names.indexOf('not_an_object') + 1).map((name) => answers[name]);
     expect(new Set(afterJson.map(({ status }) => status))).toEqual(new Set([204, 500, 503]));
   });
@@ -463,4 +463,59 @@ describe('making a handler', () => {
     expect(status).toBe(500);
     expect(lines).toMatchObject([{ level: 'error', fields: { answer: 'internal_error' } }]);
   });
+});
+
+const ours = '6f0c0a49-2f0a-4b5e-8d6f-00000000000a';
+const theirs = '6f0c0a49-2f0a-4b5e-8d6f-00000000000b';
+
+const user = { user_id: 'user-1', data: {} };
+const visit = { id: 'appointment-1', order_id: orderId };
+const kinds: [event: Record<string, unknown>, AnswerName][] = [
+  [orderEvent(orderId), 'temporal_unavailable'],
+  [{ event_type: 'lab_report.parsing_job.updated', data: { id: orderId } }, 'temporal_unavailable'],
+  [{ event_type: 'labtest.appointment.updated', data: visit }, 'temporal_unavailable'],
+  [{ event_type: 'daily.data.steps.created', ...user }, 'health_data_accepted'],
+  [{ event_type: 'provider.connection.next_year', ...user }, 'health_data_accepted'],
+  [{ event_type: 'tomorrow.event', data: {} }, 'not_handled'],
+  [{ event_type: 'labtest.order.updated', data: null }, 'unreadable'],
+];
+
+/** What becomes of an event at a handler whose sinks say whether they got it. */
+async function sentTo(teamId: string | undefined, body: Record<string, unknown>) {
+  const { taken, sink } = keeping();
+  const options = { healthData: sink, rejected: sink, ...(teamId !== undefined && { teamId }) };
+  return { ...(await outcomeOf(signed(body), options)), kept: taken.length };
+}
+
+describe.each(kinds)('%j', (event, usual) => {
+  test('from another team is answered 204 and counted, and nothing of it is kept', async () => {
+    const { lines, ...outcome } = await sentTo(ours, { ...event, team_id: theirs });
+    expect(outcome).toMatchObject({ status: 204, counted: ['foreign_team'], kept: 0 });
+    expect(JSON.stringify(lines)).not.toMatch(/Testperson|user-1/);
+  });
+
+  test.each([
+    ['of the own team', ours, { team_id: ours }],
+    ['of the own team in capitals', ours, { team_id: ours.toUpperCase() }],
+    ['that names no team', ours, {}],
+    ['of any team, if no team is set', undefined, { team_id: theirs }],
+  ])('%s goes its usual way', async (_whose, teamId, envelope) => {
+    expect((await sentTo(teamId, { ...event, ...envelope })).counted).toEqual([usual]);
+  });
+});
+
+test("an order without an envelope belongs to the order's own team", async () => {
+  expect((await sentTo(ours, { ...orderBody(orderId), team_id: theirs })).counted).toEqual(['foreign_team']);
+  expect((await sentTo(ours, { ...orderBody(orderId), team_id: ours })).counted).toEqual(['temporal_unavailable']);
+});
+
+test('an event from another team is logged as an error until an event from the own team has come', async () => {
+  const { lines, handler } = await loggingHandler({ teamId: ours, healthData: () => Promise.resolve() });
+  const send = (team_id: string, type: string) =>
+    handler.handle(signed({ event_type: `daily.data.${type}.created`, user_id: 'user-1', data: {}, team_id }));
+  await send(theirs, 'steps');
+  expect(lines.at(-1)).toMatchObject({ level: 'error', fields: { answer: 'foreign_team' } });
+  await send(ours, 'steps');
+  for (let times = 0; times < 9; times += 1) await send(theirs, 'steps');
+  expect(lines.at(-1)).toMatchObject({ level: 'info', fields: { answer: 'foreign_team', times: 10 } });
 });
