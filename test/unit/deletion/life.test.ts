@@ -3,6 +3,8 @@ import type { DeletionPolicy } from '../../../protocol/deletion/policy.js';
 import { inTurn, Life, silent, unavailable } from '../life.js';
 import { begin, opening, requested, start, usual, userId } from './lives.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
+import { nextMoment, openDeletion } from '../../../workflows/deletion/deletion.js';
+import { stateOf } from '../../../workflows/deletion/view.js';
 
 /* The lives of deletions, from the request to the end: what callers and the product learn, and when the service is asked. */
 
@@ -40,6 +42,9 @@ describe('a deletion that nobody undoes', () => {
     const life = await requested();
     expect(phaseOf(life)).toBe('grace');
     expect(seenOf(life)).toContain('### Grace');
+    expect(seenOf(life)).toContain('**Can be undone until** 2026-03-08 10:00:00');
+    // The product's own reference of the user may be a name.
+    expect(JSON.stringify(await life.run.query('state')) + seenOf(life)).not.toContain('reference-1');
     const value = { phase: 'grace', graceUntil, connections: ['oura'], scheduledBefore: false, work: [] };
     expect(life.run.replies).toMatchObject([{ value }]);
     const { calls, events, announced } = await life.given(gone, 1000);
@@ -50,7 +55,11 @@ describe('a deletion that nobody undoes', () => {
     expect(announced[1]?.data).toMatchObject({ graceUntil, scheduledBefore: false });
     expect(resultOf(life)).toMatchObject({ outcome: 'deleted', endedAt: graceUntil });
     expect(phaseOf(life)).toBe('deleted');
-    for (const said of ['The service accepted the deletion', 'Reminded the product', 'The health data were erased']) {
+    for (const said of [
+      '01 10:00:00 | The service accepted the deletion |',
+      'Reminded the product',
+      'The health data were erased',
+    ]) {
       expect(seenOf(life)).toContain(said);
     }
     expect(seenOf(life)).not.toMatch(/running workflows found|takes long|cannot be read|already been scheduled/i);
@@ -87,10 +96,13 @@ describe('a deletion that nobody undoes', () => {
     expect(keeping.calls).not.toContain('168h eraseHistories');
   });
 
-  test('counts the lab service’s own grace in the receipt from the last request, not from the first', async () => {
+  test('counts the lab service’s own grace in the receipt from the last request, not from the first, also in the next run', async () => {
     const delayed = await (await requested({ scheduleDeletion: unavailable })).given({}, 5);
-    await (await delayed.given({ scheduleDeletion: 'accepted' }, 10)).given(gone, 1000);
-    expect(delayed.argumentsOf('writeReceipt')).toMatchObject([{ sentUntil: '2026-03-01T15:01:00.000Z' }]);
+    await (await delayed.given({ scheduleDeletion: 'accepted' }, 10)).given(gone);
+    delayed.run.suggestNewRun();
+    await request(delayed);
+    const next = await (await delayed.next()).until(1000);
+    expect(next.argumentsOf('writeReceipt')).toMatchObject([{ sentUntil: '2026-03-01T15:01:00.000Z' }]);
   });
 
   test('has no reminder if no product is notified, its time is the start, or it fell due when the grace was over', async () => {
@@ -429,6 +441,7 @@ describe('a user’s running work', () => {
     ];
     expect(cancelled.run.replies).toMatchObject([{ value: { phase: 'grace', work } }]);
     expect(cancelled.announced[0]?.data).toMatchObject({ work });
+    expect(seenOf(cancelled)).toContain('- kitOrder `kit-order/a`: not cancelled (OrderEnded)');
     expect(cancelled.calls.slice(1, 4)).toEqual(['0h readUser', '0h cancelWork', '0h cancelWork']);
   });
 
@@ -535,6 +548,7 @@ describe('a user', () => {
     expect(life.run.replies).toMatchObject([{ value: { phase: 'grace', scheduledBefore: true } }]);
     expect(life.calls).toEqual(['0h findRunningWork', '0h readUser', '0h findEarlierDeletion', ...begins.slice(2)]);
     expect(seenOf(life)).toContain('The deletion had already been scheduled');
+    expect(seenOf(life)).toMatch(/the service may end it earlier/);
     const accepted = await requested({ ...gone, scheduleDeletion: 'accepted' });
     expect(accepted.run.replies).toMatchObject([{ value: { phase: 'grace', scheduledBefore: false } }]);
   });
@@ -808,34 +822,29 @@ describe('a request for a deletion that is under way', () => {
 });
 
 describe('an input', () => {
-  test.each<[string, unknown]>([
+  test.each<[string, unknown, string?]>([
     ['an unknown field', { userId, graceDays: 2 }],
     ['no user', {}],
     ['nothing', undefined],
-    ['an id that is not one', { userId: 'a/b' }],
+    ['an id that is not one, though its workflow ID is made of it', { userId: 'a/b' }, 'delete-user/a/b'],
+    ['an id that is not a text, though its workflow ID is made of it', { userId: 5 }, 'delete-user/5'],
     ['another user than its ID names', { userId: 'user-2' }],
     ['a reference that is not a text', { userId, clientUserId: 5 }],
-  ])('with %s is refused: the run fails, and so does the request', async (_what, input) => {
-    const life = new Life(opening, usual);
-    await begin(life, input);
-    expect(life.run.replies).toEqual([refusal('request', 'InvalidCommand')]);
-    expect(life.events).toEqual(['0h failed: InvalidCommand']);
-    expect(life.calls).toEqual([]);
-    expect(await life.run.query('state')).toMatchObject({ phase: 'failed', failure: 'InvalidCommand' });
-    const right = await requested();
-    expect(await right.update('request', input)).toEqual(refusal('request', 'InvalidCommand'));
-    expect(right.run.end).toBeUndefined();
-    expect(right.run.accepted).toEqual(['request']);
-  });
-
-  test.each([
-    ['a/b', 'delete-user/a/b'],
-    [5, 'delete-user/5'],
-  ])('with the id %j is refused though the workflow ID is made of it', async (id, idOfRun) => {
-    const life = new Life({ ...opening, workflowId: idOfRun }, usual);
-    await life.run.start({ userId: id });
-    expect(life.run.end).toMatchObject({ kind: 'failed', type: 'InvalidCommand' });
-  });
+  ])(
+    'with %s is refused: the run fails, and so does the request',
+    async (_what, input, workflowId = opening.workflowId) => {
+      const life = new Life({ ...opening, workflowId }, usual);
+      await begin(life, input);
+      expect(life.run.replies).toEqual([refusal('request', 'InvalidCommand')]);
+      expect(life.events).toEqual(['0h failed: InvalidCommand']);
+      expect(life.calls).toEqual([]);
+      expect(await life.run.query('state')).toMatchObject({ phase: 'failed', failure: 'InvalidCommand' });
+      const right = await requested();
+      expect(await right.update('request', input)).toEqual(refusal('request', 'InvalidCommand'));
+      expect(right.run.end).toBeUndefined();
+      expect(right.run.accepted).toEqual(['request']);
+    },
+  );
 
   test('that is wrong at the start is the answer to a request that is right', async () => {
     const life = new Life(opening, usual);
@@ -894,11 +903,29 @@ describe('a history that grows long', () => {
     expect(events).toEqual(['0.01h user.deletion_undone', '0.01h user.deletion_scheduled']);
     expect(after.announced[0]?.data).toMatchObject({ by: 'command' });
   });
+});
 
-  test('takes along who requested it again, whom nobody has to answer any more', async () => {
-    const input = await inputAfter(await requested());
-    const known = ['answered', 'deletion', 'doubt', 'nextIfRestored', 'sentUntil'];
-    expect(Object.keys(input.carried).toSorted()).toEqual(known);
-    expect(input).toMatchObject({ userId, carried: { answered: true, doubt: 'request' } });
+test('the state has no field for what is not known or did not happen', () => {
+  const newDeletion = () => openDeletion({ userId: 'user-1', policy: resolvePolicy('deletion') }, start);
+  const bare = { userId: 'user-1', phase: 'requested', requestedAt: '2026-03-01T10:00:00.000Z' };
+  expect(stateOf(newDeletion())).toStrictEqual({ ...bare, scheduledBefore: false, work: [], attention: [] });
+  expect(nextMoment(newDeletion())).toBeUndefined();
+  for (const by of ['operator-1', null]) {
+    const { journal } = openDeletion({ ...newDeletion(), by: by as string }, start);
+    expect(journal).toStrictEqual([{ at: bare.requestedAt, what: 'deletion requested', ...(by && { by }) }]);
+  }
+  const connections = ['oura'];
+  const undo = { at: bare.requestedAt, by: 'command' as const, restored: [], notRestored: [] };
+  const ended = { undo, outcome: 'failed' as const, failure: 'Unauthorized', endedAt: bare.requestedAt };
+  expect(stateOf({ ...newDeletion(), scheduledAt: start + 5, phase: 'grace', connections, ...ended })).toStrictEqual({
+    ...bare,
+    phase: 'failed',
+    scheduledAt: '2026-03-01T10:00:00.005Z',
+    graceUntil: '2026-03-08T10:00:00.005Z',
+    scheduledBefore: false,
+    work: [],
+    connections,
+    attention: [],
+    ...ended,
   });
 });

@@ -66,29 +66,25 @@ const resultOf = ({ run }: Life) => (run.end as { result?: Record<string, unknow
 const attentionOf = ({ run }: Life) => run.shown.attributes['LabAttention'];
 
 describe('a delivery', () => {
-  test('sends what is left in its order, twenty at a time and the alarms and reminders first of those behind them, and ends', async () => {
-    const numbers = Array.from({ length: 25 }, (_, index) => `n${index + 1}`);
+  const numbered = named(...Array.from({ length: 25 }, (_, index) => `n${index}`));
+  const alarms = numbered.slice(0, 22).map(({ id }) => alarm(id));
+  const urgent = [alarm('alarm'), reminder('reminder')];
+
+  test.each([
+    [
+      'and the alarms and reminders first of those behind them',
+      [...numbered, ...urgent],
+      [...numbered.slice(0, 18), ...urgent],
+    ],
+    ['also of alarms', [...named('a'), ...alarms], alarms.slice(0, 20)],
+    ['those that come first among them', [...urgent, ...numbered], [...urgent, ...numbered.slice(0, 18)]],
+  ])('sends what is left in its order, twenty at a time, %s, and ends', async (_how, left, first) => {
     const { attempts, notify } = noting(taken);
-    const life = await delivery([...named(...numbers), alarm('alarm'), reminder('reminder')], { notify });
-    const first = [...numbers.slice(0, 18), 'alarm', 'reminder'];
-    expect(attempts.map((each) => each.ids)).toEqual([first, numbers.slice(18)]);
-    expect(resultOf(life)).toEqual({ source, delivered: 27, discarded: 0, givenUp: [] });
+    const life = await delivery(left, { notify });
+    const rest = left.filter((each) => !first.includes(each));
+    expect(attempts.map((each) => each.ids)).toEqual([ids(first), ids(rest)]);
+    expect(resultOf(life)).toEqual({ source, delivered: left.length, discarded: 0, givenUp: [] });
     expect(life.events).toEqual(['0h completed']);
-    expect(life.run.summaries.at(-1)).toBe(`notify: ${Array(7).fill('at lab').join(', ')}`);
-  });
-
-  test('sends twenty at a time, too, if all of them are alarms', async () => {
-    const { attempts, notify } = noting(taken);
-    const alarms = Array.from({ length: 22 }, (_, index) => alarm(`alarm${index}`));
-    await delivery([...named('a'), ...alarms], { notify });
-    expect(attempts.map((each) => each.ids)).toEqual([ids(alarms.slice(0, 20)), ['a', 'alarm20', 'alarm21']]);
-  });
-
-  test('counts an alarm that comes first among the twenty', async () => {
-    const { attempts, notify } = noting(taken);
-    const numbers = Array.from({ length: 20 }, (_, index) => `n${index}`);
-    await delivery([alarm('alarm'), ...named(...numbers)], { notify });
-    expect(attempts.map((each) => each.ids.length)).toEqual([20, 1]);
   });
 
   test.each([
@@ -200,6 +196,7 @@ describe('a receiver that does not answer', () => {
     const { attempts, notify } = noting((batch) => taken(batch.slice(0, 1)));
     const life = await delivery(named('a', 'b'), { notify });
     expect(attempts.map((each) => each.ids)).toEqual([['a', 'b'], ['b']]);
+    expect(life.run.summaries.slice(-2)).toEqual(['notify: at lab, at lab', 'notify: at lab']);
     expect(resultOf(life)).toMatchObject({ delivered: 2 });
   });
 
