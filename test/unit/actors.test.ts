@@ -12,13 +12,11 @@ import { operatorCall } from '../../workflows/operator-calls.js';
 import { submitReport } from '../../workflows/report/submit.js';
 import { parsingJob } from '../../workflows/report/workflow.js';
 import { stopPlacing } from '../../workflows/placing-stop.js';
-import { snapshot, start } from './appointment/appointments.js';
-import { life as appointmentLife, reading } from './appointment/lives.js';
+import { snapshot, start, life as appointmentLife, reading } from './appointment/appointments.js';
 import { begin as beginDeletion, opening as ofDeletion, userId, usual } from './deletion/lives.js';
 import { Life, silent } from './life.js';
-import { life as linkLife } from './link/lives.js';
-import { life as reviewLife, shown as shownReview } from './match-review/lives.js';
-import { item } from './match-review/reviews.js';
+import { life as linkLife } from './link/links.js';
+import { life as reviewLife, shown as shownReview, item } from './match-review/reviews.js';
 import { began, jobId, snapshot as jobSnapshot, userId as reportsUser } from './report/jobs.js';
 import { rejection } from './service/recording-server.js';
 

@@ -9,8 +9,8 @@ import { reconcileOrders } from '../../workflows/reconcile.js';
 import { stopPlacing } from '../../workflows/placing-stop.js';
 import { begin, opening as ofDeletion, start, userId, usual } from './deletion/lives.js';
 import { type Answers, Life, silent } from './life.js';
-import { opening as ofLink } from './link/lives.js';
-import { found, opening as ofReview, rawResultId } from './match-review/lives.js';
+import { opening as ofLink } from './link/links.js';
+import { found, opening as ofReview, rawResultId } from './match-review/reviews.js';
 
 const by = 'nurse-7';
 

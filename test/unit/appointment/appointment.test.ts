@@ -13,6 +13,8 @@ import {
   type Appointment,
   type Comparison,
 } from '../../../workflows/appointment/appointment.js';
+import { deadlinesOf, waitingUntil } from '../../../workflows/appointment/deadlines.js';
+import { atOnce } from '../../../workflows/entity/loop-timer.js';
 import { shortDigest } from '../../../workflows/entity/outbox.js';
 import { announceFall, announceNews } from '../../../workflows/appointment/announcements.js';
 import { day, hour, snapshot, start, requestedCase } from './appointments.js';
@@ -139,13 +141,6 @@ describe('an answer of the service', () => {
     expect(appointment).toMatchObject({ cancelled });
   });
 
-  test('an answer of the service that cannot be ordered against what was received meanwhile is read once more', () => {
-    const appointment = requestedCase();
-    learnFromWebhook(appointment, { ...booked, events: [] }, start);
-    recordAnswer(appointment, snapshot(['pending']), 0, start);
-    expect(appointment).toMatchObject({ unclear: true, stage: { phase: 'awaiting_confirmation' } });
-  });
-
   test('an answer of the service without an appointment is believed the second time in a row', () => {
     const appointment = requestedCase(booked);
     expect(recordNone(appointment, 0, start)).toBe(false);
@@ -166,26 +161,13 @@ describe('an answer of the service', () => {
   });
 });
 
-describe('a report that only the service could order, but does not show to this team', () => {
+test('a report that only the service could order, but does not show to this team, brings no appointment back that is gone', () => {
   const centre = { ...booked, type: 'patient_service_center' };
-  const moved = { ...centre, startAt: new Date(start + 6 * day).toISOString() };
-
-  test('counts as the later one', () => {
-    const appointment = requestedCase(centre);
-    learnFromWebhook(appointment, moved, start);
-    expect(appointment).toMatchObject({ unclear: true, known: centre });
-    expect(recordDoubtful(appointment, start)).toBe(true);
-    expect(appointment.known).toEqual(moved);
-    expect(recordDoubtful(appointment, start)).toBe(false);
-  });
-
-  test('brings no appointment back that is gone', () => {
-    const appointment = requestedCase(centre);
-    for (let n = 0; n < 2; n += 1) recordNone(appointment, 0, start);
-    learnFromWebhook(appointment, centre, start);
-    expect(recordDoubtful(appointment, start)).toBe(false);
-    expect(appointment.stage.phase).toBe('awaiting_choice');
-  });
+  const appointment = requestedCase(centre);
+  for (let n = 0; n < 2; n += 1) recordNone(appointment, 0, start);
+  learnFromWebhook(appointment, centre, start);
+  expect(recordDoubtful(appointment, start)).toBe(false);
+  expect(appointment.stage.phase).toBe('awaiting_choice');
 });
 
 describe('what is announced of an appointment', () => {
@@ -219,15 +201,6 @@ describe('what is announced of an appointment', () => {
       ...[confirmedFor(usual, '.2'), 'not_shown.2/choice_needed'],
     ]);
   });
-
-  test('is nothing again in a later run that finds it where it was', () => {
-    const earlier = requestedCase();
-    shown(earlier, booked);
-    const later = requestedCase(undefined, { announced: earlier.announced });
-    announceNews(later, start);
-    shown(later, booked);
-    expect(ids(later)).toEqual([confirmed]);
-  });
 });
 
 describe('a booking at a service centre', () => {
@@ -235,24 +208,19 @@ describe('a booking at a service centre', () => {
   const slotId = slotIdOf({ day: '2024-03-06', start: startAt, end: startAt, site: 'PSC1' });
   const booking = { slotId, key: 'key-1' };
 
-  test('a booking at a service centre that is cancelled before anybody knew of it ends its key', () => {
-    const appointment = requestedCase(undefined, { booking });
-    learnFromWebhook(appointment, snapshot(['pending', 'cancelled']), start);
-    expect(appointment.booking).toBeUndefined();
-    const again = requestedCase(snapshot(['pending', 'cancelled']), { booking });
-    learnFromWebhook(again, snapshot(['pending', 'cancelled', 'cancelled']), start);
-    expect(again.booking).toEqual(booking);
-  });
-
-  test('a booking at a service centre stands while another time, no time or a completed visit is shown', () => {
-    const { startAt: _startAt, ...timeless } = booked;
-    const elsewhere = { ...booked, startAt: '2024-03-07T10:00:00.000Z' };
-    for (const shown of [elsewhere, timeless, snapshot(['pending', 'completed'])]) {
-      const appointment = requestedCase(undefined, { booking });
-      learnFromWebhook(appointment, shown, start);
-      expect(appointment).toMatchObject({ booking });
-      expect(appointment).not.toHaveProperty('site');
-    }
+  const { startAt: _startAt, ...timeless } = booked;
+  const cancelled = snapshot(['pending', 'cancelled']);
+  test.each<[string, boolean, AppointmentSnapshot | undefined, AppointmentSnapshot]>([
+    ['a cancelled one, that nobody knew of before, is shown', false, undefined, cancelled],
+    ['one that was cancelled before is', true, cancelled, snapshot(['pending', 'cancelled', 'cancelled'])],
+    ['another time is shown', true, undefined, { ...booked, startAt: '2024-03-07T10:00:00.000Z' }],
+    ['no time is shown', true, undefined, timeless],
+    ['a completed visit is shown', true, undefined, snapshot(['pending', 'completed'])],
+  ])('a booking at a service centre keeps its key while %s: %s', (_what, stands, known, shown) => {
+    const appointment = requestedCase(known, { booking });
+    learnFromWebhook(appointment, shown, start);
+    expect(appointment.booking).toEqual(stands ? booking : undefined);
+    expect(appointment).not.toHaveProperty('site');
   });
 
   test('a booking at home has no site', () => {
@@ -317,4 +285,68 @@ test('the policy is that of the first caller who requested the appointment', () 
   const ended = requestedCase(undefined, { ending: 'expired' });
   acceptRequest(ended, undefined, start);
   expect(ended.policy).toEqual(resolvePolicy('appointment'));
+});
+
+/** `24h choice_reminder, 72h choice_reminder 2`: what is due after how many hours, the earliest first. */
+function inBrief(appointment: Appointment): string {
+  const due = deadlinesOf(appointment).map(({ name, at, ordinal }) => {
+    const when = at === atOnce ? 'at once' : `${Math.round(((at - start) / hour) * 1000) / 1000}h`;
+    return `${when} ${name.replace('_the_appointment', '')}${ordinal > 1 ? ` ${ordinal}` : ''}`;
+  });
+  return due.join(', ');
+}
+
+const { startAt: _startAt, endAt: _endAt, ...timeless } = booked;
+const bookedFor = (span: number) => snapshot(['confirmed'], { startAt: new Date(start + span).toISOString() });
+const walkIn = { type: 'patient_service_center' };
+const questionOf = (reason: 'visit_overdue' | 'notifications_undelivered') => ({
+  attention: [{ reason, since: new Date(start).toISOString(), time: 1 }],
+});
+const choice = '24h choice_reminder, 72h choice_reminder 2, 336h choice';
+const reminders = '96h visit_reminder, 118h visit_reminder 2';
+const visit = `${reminders}, 145h visit`;
+const openWalkIn = requestedCase({ ...booked, ...walkIn });
+const longest = requestedCase({ ...booked, endAt: new Date(start + 366 * day).toISOString() });
+const reserved = requestedCase({ ...timeless, status: 'reserved' });
+
+describe('what falls due', () => {
+  test.each<[string, Appointment, string]>([
+    ['has no reminder without a receiver', requestedCase(undefined, { notifies: false }), '336h choice'],
+    ['has no reminder if nobody here requested it', requestedCase(undefined, { requested: false }), '336h choice'],
+    ['has no reminder of a visit without a receiver', requestedCase(booked, { notifies: false }), '145h visit'],
+    ['is the visit of a slot that is reserved', requestedCase(snapshot(['reserved'])), `1h read, ${visit}`],
+    ['is only a reminder that lies ahead', requestedCase(bookedFor(3 * hour)), '1h visit_reminder 2, 145h visit'],
+    ['has no reminder that is due at the booking', requestedCase(bookedFor(day)), '22h visit_reminder 2, 145h visit'],
+    ['is a read while a walk-in is open, whose results take longer', openWalkIn, `1h read, ${reminders}, 289h visit`],
+    ['is the confirmation of a reserved slot without a time', reserved, '1h read, 48h confirmation'],
+    ['is the end of a visit at the farthest date that is believed', longest, `${reminders}, 8808h visit`],
+    ['is a read if it was not shown', requestedCase(booked, { missing: 1 }), `1h read, ${visit}`],
+    ['is none for another question', requestedCase(booked, questionOf('notifications_undelivered')), visit],
+  ])('%s', (_what, appointment, due) => {
+    expect(inBrief(appointment)).toBe(due);
+  });
+
+  test.each([
+    [9, '0.167h'],
+    [10, '1.167h'],
+    [70, '2.167h'],
+  ])('is a read when an order not known may be believed gone, then at intervals: read after %i min', (minutes, at) => {
+    const appointment = requestedCase(undefined, { absentSince: start, lookedAt: start + minutes * 60_000 });
+    expect(inBrief(appointment)).toBe(`${at} read, ${choice}`);
+  });
+
+  test.each([
+    [14, '337h choice'],
+    [20, '360h choice'],
+  ])('has no end while the service is silent, for a day at most: read last after %i days', (days, due) => {
+    const silent = { unanswered: true, lookedAt: start + days * day, notifies: false };
+    expect(inBrief(requestedCase(undefined, silent))).toBe(due);
+  });
+
+  test('is the end of what was overdue, which somebody was asked about, and did not move', () => {
+    const overdue = requestedCase(booked, { notifies: false, ...questionOf('visit_overdue') });
+    overdue.handledDeadlines = deadlinesOf(overdue).flatMap(({ name, key }) => (name === 'visit' ? [key] : []));
+    expect(inBrief(overdue)).toBe('1h read, 481h give_up');
+    expect(waitingUntil(overdue)).toBe(start + 481 * hour);
+  });
 });

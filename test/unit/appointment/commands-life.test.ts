@@ -4,8 +4,7 @@ import type { AppointmentPolicy } from '../../../protocol/appointment/policy.js'
 import { slotIdOf } from '../../../protocol/appointment/slots.js';
 import type { AppointmentSnapshot } from '../../../service/appointment/snapshot.js';
 import { silent, unavailable, type Answers, type Life } from '../life.js';
-import { day, hour, snapshot, start } from './appointments.js';
-import { life, orderId, reading, report } from './lives.js';
+import { day, hour, snapshot, start, life, orderId, reading, report } from './appointments.js';
 
 /* The lives of appointments through their commands: what is asked of the service, and what the caller is answered. */
 
@@ -123,19 +122,21 @@ describe('a choice', () => {
     expect(readsOf(await of.until(1))).toEqual([]);
   });
 
-  test('is sent with its notes, and with the time to confirm it if the policy lets that come later', async () => {
-    const of = await begin(undefined, { bookSlot: confirmed }, { confirmation: 'later' });
-    await of.update('chooseSlot', { slotId: atHome, notes: 'Ring twice' });
-    const call = { orderId, slotId: atHome, bookingTimeout: 30_000, notes: 'Ring twice', confirmWithin: 2 * day };
-    expect(of.argumentsOf('bookSlot')).toEqual([call]);
-  });
-
-  test('at a service centre is confirmed later, and has a key of its own', async () => {
-    const of = await begin(undefined, { bookSlot: walkIn });
-    const state = await valueOf(choose(of, atCentre));
-    expect(state?.appointment).toMatchObject({ siteCode: 'PSC1' });
-    const idempotencyKey = expect.stringMatching(/^[\da-f-]{36}$/) as string;
-    const call = { orderId, slotId: atCentre, bookingTimeout: 30_000, confirmWithin: 2 * day, idempotencyKey };
+  const withKey = { idempotencyKey: expect.stringMatching(/^[\da-f-]{36}$/) as string };
+  test.each<[string, AppointmentSnapshot, AppointmentPolicy, { slotId: string; notes?: string }, object]>([
+    [
+      'with its notes if the policy says so',
+      confirmed,
+      { confirmation: 'later' },
+      { slotId: atHome, notes: 'Dog' },
+      {},
+    ],
+    ['at a service centre, and has a key of its own', walkIn, {}, { slotId: atCentre }, withKey],
+  ])('is sent with the time to confirm it later %s', async (_when, bookSlot, policy, choice, key) => {
+    const of = await begin(undefined, { bookSlot }, policy);
+    const state = await valueOf(of.update('chooseSlot', choice));
+    expect(state?.appointment?.siteCode).toBe(choice.slotId === atCentre ? 'PSC1' : undefined);
+    const call = { orderId, ...choice, bookingTimeout: 30_000, confirmWithin: 2 * day, ...key };
     expect(of.argumentsOf('bookSlot')).toEqual([call]);
   });
 
@@ -410,21 +411,15 @@ describe('a provider', () => {
   });
 });
 
-test('a move goes to another slot, with its notes', async () => {
-  const of = await begin(confirmed, { rescheduleAppointment: moved });
-  const state = await valueOf(of.update('reschedule', { slotId: later, notes: 'Ring twice' }));
-  expect(state).toMatchObject({ phase: 'confirmed', appointment: { startAt: at(6 * day) } });
-  const call = { orderId, appointmentId: 'appointment-1', slotId: later, bookingTimeout: 30_000 };
-  expect(of.argumentsOf('rescheduleAppointment')).toEqual([{ ...call, notes: 'Ring twice' }]);
-  expect(await valueOf(move(of, later))).toMatchObject({ phase: 'confirmed' });
-  expect(of.argumentsOf('rescheduleAppointment')).toHaveLength(1);
-});
-
-test('a move to another centre shows which, and has no notes if there are none', async () => {
-  const of = await begin(walkIn, { rescheduleAppointment: { ...moved, type: walkInType } });
-  const state = await valueOf(move(of, laterAtCentre));
-  expect(state?.appointment).toMatchObject({ siteCode: 'PSC2' });
-  const call = { orderId, appointmentId: 'appointment-1', slotId: laterAtCentre, bookingTimeout: 30_000 };
+test.each<[string, AppointmentSnapshot, { slotId: string; notes?: string }, object]>([
+  ['at home, with its notes', confirmed, { slotId: later, notes: 'Ring twice' }, {}],
+  ['at another centre, which is shown, without notes', walkIn, { slotId: laterAtCentre }, { siteCode: 'PSC2' }],
+])('a move goes to another slot %s, once', async (_where, known, to, shown) => {
+  const of = await begin(known, { rescheduleAppointment: { ...moved, type: known.type as string } });
+  const state = await valueOf(of.update('reschedule', to));
+  expect(state).toMatchObject({ phase: 'confirmed', appointment: { startAt: at(6 * day), ...shown } });
+  expect(await valueOf(move(of, to.slotId))).toMatchObject({ phase: 'confirmed' });
+  const call = { orderId, appointmentId: 'appointment-1', ...to, bookingTimeout: 30_000 };
   expect(of.argumentsOf('rescheduleAppointment')).toEqual([call]);
 });
 
@@ -662,13 +657,18 @@ describe('a cancellation', () => {
     ]);
   });
 
-  test('to choose again is answered as before if the service no longer shows the appointment', async () => {
-    const of = await begin(confirmed, { cancelAppointment: null, readAppointment: reading() });
-    for (let time = 0; time < 2; time += 1) {
-      expect(await valueOf(cancel(of, { rebook: true }))).toMatchObject({ phase: 'awaiting_choice' });
-    }
-    expect(of.argumentsOf('cancelAppointment')).toHaveLength(1);
-  });
+  test.each([cancelled, undefined])(
+    'to choose again is answered as before until the visit is another one: %j',
+    async (shown) => {
+      const of = await begin(confirmed, { cancelAppointment: shown ?? null, readAppointment: reading(shown) });
+      for (let time = 0; time < 2; time += 1) {
+        expect(await valueOf(cancel(of, { rebook: true }))).toMatchObject({ phase: 'awaiting_choice' });
+      }
+      expect(of.argumentsOf('cancelAppointment')).toHaveLength(1);
+      await report(of, { ...cancelled, appointmentId: 'another' });
+      expect(await refusalOf(cancel(of, { rebook: true }))).toBe('NothingBooked');
+    },
+  );
 
   test('of one that was made elsewhere, and then chosen again, is a request', async () => {
     const of = await life(reading(confirmed), {}, false, { cancelAppointment: cancelled });

@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AppointmentPolicy } from '../../../protocol/appointment/policy.js';
 import type { AppointmentSnapshot } from '../../../service/appointment/snapshot.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
-import { day, hour, snapshot, start } from './appointments.js';
-import { life, opening, orderId, reading, report } from './lives.js';
+import { day, hour, snapshot, start, life, opening, orderId, reading, report } from './appointments.js';
 import { resolvePolicy as policyOf } from '../../../protocol/policy/policies.js';
 
 /* The lives of appointments, from the start to the end: what the product is notified of, and when the service is asked. */
@@ -25,22 +24,15 @@ test('an appointment that nobody chooses is asked for twice with the time until 
     ...['24h appointment.choice_reminder 1', '72h appointment.choice_reminder 2'],
     ...['336h appointment.ended expired', '336h completed'],
   ]);
-  const about = { source: `appointment/${orderId}`, subject: orderId };
-  const [first, , ended] = announced;
-  expect(first).toEqual({
-    ...about,
-    id: `${orderId}/2024-03-01T10:00:00.000Z/1/choice_reminder`,
-    at: '2024-03-02T10:00:00.000Z',
-    type: 'appointment.choice_reminder',
-    data: { orderId, reminder: 1, until: '2024-03-15T10:00:00.000Z' },
+  const notified = (of: string, type: string, at: string, data: object) => ({
+    ...{ id: `${orderId}/${of}/${type}`, type: `appointment.${type}`, at, data: { orderId, ...data } },
+    ...{ source: `appointment/${orderId}`, subject: orderId },
   });
-  expect(ended).toEqual({
-    ...about,
-    id: `${orderId}/none/expired.2024-03-01T10:00:00.000Z/ended`,
-    at: '2024-03-15T10:00:00.000Z',
-    type: 'appointment.ended',
-    data: { orderId, outcome: 'expired' },
-  });
+  const [begun, until] = ['2024-03-01T10:00:00.000Z', '2024-03-15T10:00:00.000Z'];
+  expect([announced[0], announced[2]]).toEqual([
+    notified(`${begun}/1`, 'choice_reminder', '2024-03-02T10:00:00.000Z', { reminder: 1, until }),
+    notified(`none/expired.${begun}`, 'ended', until, { outcome: 'expired' }),
+  ]);
 });
 
 test('an appointment that nobody chooses has no reminder at or after its end', async () => {
@@ -202,17 +194,6 @@ describe.each([
 });
 
 describe('a visit that is cancelled', () => {
-  test('by the product has the same answer again, until the visit is another one', async () => {
-    const shown = { cancelAppointment: cancelled, readAppointment: reading(cancelled) };
-    const appointment = await life(reading(confirmed), {}, true, shown);
-    const cancel = () => appointment.update('cancel', { rebook: true });
-    expect(await cancel()).toMatchObject({ value: { phase: 'awaiting_choice' } });
-    expect(await cancel()).toMatchObject({ value: { phase: 'awaiting_choice' } });
-    expect(appointment.secondsOf('cancelAppointment')).toHaveLength(1);
-    await report(appointment, { ...cancelled, appointmentId: 'another' });
-    expect(await cancel()).toMatchObject({ refused: 'NothingBooked' });
-  });
-
   test('with its order needs no other choice, although a read right after its webhook shows the order as it was before', async () => {
     const appointment = await life(reading(confirmed));
     await report(appointment, cancelled);

@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { start } from '../appointment/appointments.js';
-import { life as appointmentLife, reading } from '../appointment/lives.js';
+import { start, life as appointmentLife, reading } from '../appointment/appointments.js';
 import { opening as deletion, usual, userId } from '../deletion/lives.js';
 import { Life, silent, unavailable, type Answers } from '../life.js';
-import { opening as linkOpening, provider, userId as linkUser } from '../link/lives.js';
-import { life as reviewLife } from '../match-review/lives.js';
-import { item } from '../match-review/reviews.js';
+import { opening as linkOpening, provider, userId as linkUser } from '../link/links.js';
+import { life as reviewLife, item } from '../match-review/reviews.js';
 import {
   acknowledgement,
   alarm,
@@ -173,17 +171,16 @@ async function readsAfter(second: object): Promise<number[]> {
   return hours.slice(1, 3);
 }
 
-test('a workflow that calls without end waits as long as the service asks, but for a day at most', async () => {
-  const asking = (retryAfterMs: number) => ({
-    failure: { type: 'TooManyRequests', isFinal: false, details: { fields: [], retryAfterMs } },
-  });
-  expect(await readsAfter(asking(2 * 3_600_000))).toEqual([1 / 60, 1 / 60 + 2]);
-  expect(await readsAfter(asking(72 * 3_600_000))).toEqual([1 / 60, 1 / 60 + 24]);
+const asking = (hours: number) => ({
+  failure: { type: 'TooManyRequests', isFinal: false, details: { fields: [], retryAfterMs: hours * 3_600_000 } },
 });
 
-test('a workflow that calls without end does not take a lost worker, or none, for a refusal', async () => {
-  for (const how of ['not_started', 'worker_lost']) {
-    const [first = 0, next = 0] = await readsAfter(ended(how));
-    expect(Math.round((next - first) * 60)).toBe(10);
-  }
+test.each([
+  ['waits as long as the service asks', asking(2), 120],
+  ['waits for a day at most', asking(72), 24 * 60],
+  ['does not take no worker for a refusal', ended('not_started'), 10],
+  ['does not take a lost worker for a refusal', ended('worker_lost'), 10],
+])('a workflow that calls without end %s', async (_what, second, pause) => {
+  const [first = 0, next = 0] = await readsAfter(second);
+  expect(Math.round((next - first) * 60)).toBe(pause);
 });

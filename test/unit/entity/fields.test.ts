@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { isObject } from '../../../service/json-object.js';
 import { readDate, readTime, textsOf, timesOf } from '../../../workflows/entity/fields.js';
+import { doubled, noteAbsence, spread } from '../../../workflows/entity/spans.js';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -55,4 +56,20 @@ test('of an object the fields of the right type are read, and nothing else', () 
   expect(timesOf(value, ['b', 'c', 'd', 'e'])).toStrictEqual({ c: '2024-03-01T10:00:00.000Z' });
   expect([value, {}].every(isObject)).toBe(true);
   expect([null, [], 'text', 1, undefined].some(isObject)).toBe(false);
+});
+
+test('a pause doubles up to the longest, however often', () => {
+  expect([0, 1, 2, 3, 4, 2000].map((times) => doubled(10, times, 100))).toEqual([10, 20, 40, 80, 100, 100]);
+  expect(doubled(1, 40, Infinity)).toBe(2 ** 30);
+});
+
+test('a span is shortened by up to a tenth, by the same part for the same key, in every release', () => {
+  const spans = ['', 'order-1', 'order-2', 'an order'].map((key) => spread(100_000, key));
+  expect(spans).toEqual([100_000, 92_060, 92_050, 91_410]);
+});
+
+test('an order that is not known is believed to be gone once that has been said for ten minutes', () => {
+  const absent = {};
+  expect([0, 599_999, 600_000].map((now) => noteAbsence(absent, now))).toEqual([false, false, true]);
+  expect(absent).toEqual({ absentSince: 0 });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { life as appointmentLife, reading } from '../appointment/lives.js';
+import { life as appointmentLife, reading } from '../appointment/appointments.js';
 import { happyPath, pathTo, start } from '../order/histories.js';
 import { type Life, silent, unavailable } from '../life.js';
-import { awaited, type OrderLife, orderId, registered, registration, shownAt } from '../order/lives.js';
+import { alarm, awaited, type OrderLife, orderId, registered, registration, shownAt } from '../order/lives.js';
 import { placed } from './placed-order.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
@@ -64,7 +64,7 @@ describe('a new run', () => {
 
   test('does not hold up what falls due while somebody waits for an answer', async () => {
     const life = await registering();
-    await life.signal('criticalResultReported', { orderId, interpretation: 'critical' });
+    await life.signal(alarm.name, alarm.argument);
     await life.until(0.98);
     life.run.suggestNewRun();
     await life.report(awaited);
@@ -118,16 +118,15 @@ describe('a run', () => {
 
   test('schedules a delivery after all else, however what happens is divided into steps', async () => {
     // Its handler announces it, before the main loop looks at it.
-    const signal = { name: 'criticalResultReported', argument: { orderId, interpretation: 'critical' } };
     for (const together of [false, true]) {
       const life = await placed({ notify: silent });
       const [{ seq } = { seq: 0 }] = life.run.calls;
       const taken = { value: { delivered: [`${orderId}/1/phase_changed`], refused: [], handedOver: false } };
       const { length } = life.run.summaries;
-      await life.run.answer(seq, 'notify', taken, ...(together ? [signal] : []));
+      await life.run.answer(seq, 'notify', taken, ...(together ? [alarm] : []));
       if (!together) {
         await life.run.signal({ name: 'orderChanged', argument: shownAt(['ordered']) });
-        await life.run.signal(signal);
+        await life.run.signal(alarm);
       }
       const isDelivery = life.run.summaries.slice(length).map((each) => each.startsWith('notify'));
       expect(isDelivery).toEqual([false, true]);
@@ -187,7 +186,7 @@ describe('a run', () => {
 
   test('that has ended sets no timer while it waits for an acknowledgement that nobody is reminded of', async () => {
     const life = await placed({}, {}, false);
-    await life.signal('criticalResultReported', { orderId, interpretation: 'critical' });
+    await life.signal(alarm.name, alarm.argument);
     await life.report(happyPath);
     expect(life.run.end).toBeUndefined();
     expect(life.run.timers.size).toBe(0);

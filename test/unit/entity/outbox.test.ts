@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { NotifyOutcome } from '../../../activities/notifications/notifications.js';
 import type { Notification, NotificationsLeft } from '../../../protocol/notifications/delivery.js';
+import type { ActivityCall, Answer, Message } from '../../../proof/lives/run.js';
 import { shortDigest } from '../../../workflows/entity/outbox.js';
 import { requested as requestedDeletion, userId } from '../deletion/lives.js';
 import { happyPath, pathTo, start } from '../order/histories.js';
 import { type Life, silent, unavailable, type Answers } from '../life.js';
-import { opening, orderId, OrderLife, shownAt } from '../order/lives.js';
+import { alarm, opening, orderId, OrderLife, shownAt } from '../order/lives.js';
 import { placed } from './placed-order.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
@@ -14,7 +15,7 @@ import { resolvePolicy } from '../../../protocol/policy/policies.js';
 const hour = 3_600_000;
 const minutes = (count: number) => count / 60;
 
-const alarm = (life: Life) => life.signal('criticalResultReported', { orderId, interpretation: 'critical' });
+const raiseAlarm = (life: Life) => life.signal(alarm.name, alarm.argument);
 
 type HandOver = NotificationsLeft & { isPromised: boolean };
 
@@ -66,11 +67,18 @@ const outcome = (more: Partial<NotifyOutcome>): NotifyOutcome => ({
 });
 const refusesFirst = ([notification]: Notification[]) => outcome({ refused: [{ notification, status: 422 } as never] });
 const takes = (sent: Notification[]) => outcome({ delivered: sent.map(({ id }) => id) });
+
+const sentIn = ({ argument }: ActivityCall) => (argument as { notifications: Notification[] }).notifications;
 /** What is being sent at present. */
 const underWay = ({ run }: Life) =>
-  run.calls
-    .filter(({ call }) => call.name === 'notify')
-    .map(({ call }) => (call.argument as { notifications: Notification[] }).notifications.map(briefly));
+  run.calls.filter(({ call }) => call.name === 'notify').map(({ call }) => sentIn(call).map(briefly));
+
+/** The attempt that is running ends so; the signal comes in the same step. */
+async function answerAttempt({ run }: Life, to: (sent: Notification[]) => Answer, ...signals: Message[]) {
+  const [running] = run.calls;
+  if (!running) throw new Error('No attempt is running');
+  await run.answer(running.seq, 'notify', to(sentIn(running.call)), ...signals);
+}
 
 describe('a receiver that does not answer', () => {
   test('is called for as long as the policy says, again every ten minutes, and needs a person until it is back', async () => {
@@ -145,7 +153,7 @@ describe('an alarm', () => {
     expect(life.run.commands).not.toContain('requestCancelActivity');
     expect(underWay(life)).toEqual([['preparing']]);
     await life.until(0.5);
-    await alarm(life);
+    await raiseAlarm(life);
     const all = ['preparing', 'in_transit_to_customer', 'order.critical_result', 'critical_result'];
     expect(underWay(life)).toEqual([all]);
     // It does not wait for itself.
@@ -160,30 +168,23 @@ describe('an alarm', () => {
   ])('goes after the attempt that is running, if that %s', async (_, isTaken, next) => {
     const life = await placed({ notify: silent });
     await life.report(pathTo('transit_customer'));
-    await life.run.signal({ name: 'criticalResultReported', argument: { orderId, interpretation: 'critical' } });
-    const [running] = life.run.calls;
-    if (!running) throw new Error('No attempt is running');
-    const { seq, call } = running;
-    expect(call.isCalledBack).toBe(true);
-    const { notifications } = call.argument as { notifications: Notification[] };
-    await life.run.answer(seq, 'notify', isTaken ? { value: takes(notifications) } : unavailable);
+    await life.run.signal(alarm);
+    expect(life.run.calls[0]?.call.isCalledBack).toBe(true);
+    await answerAttempt(life, (sent) => (isTaken ? { value: takes(sent) } : unavailable));
     expect(underWay(life)).toEqual([next]);
     expect(life.run.shown.attributes['LabAttention']).toEqual(['critical_result']);
   });
 
   test('does not wait for the receiver if it is handled in the step in which the attempt fails', async () => {
     const life = await placed({ notify: silent });
-    const [running] = life.run.calls;
-    if (!running) throw new Error('No attempt is running');
-    const critical = { name: 'criticalResultReported', argument: { orderId, interpretation: 'critical' } };
-    await life.run.answer(running.seq, 'notify', unavailable, critical);
+    await answerAttempt(life, () => unavailable, alarm);
     const all = ['preparing', 'order.critical_result', 'critical_result', 'notifications_undelivered'];
     expect(underWay(life)).toEqual([all]);
   });
 
   test('waits for nothing if nothing is under way', async () => {
     const life = await placed();
-    await alarm(life);
+    await raiseAlarm(life);
     expect(life.events).toContain('0h order.critical_result');
     expect(life.run.commands).not.toContain('requestCancelActivity');
   });
@@ -192,7 +193,7 @@ describe('an alarm', () => {
     const receiver = new Receiver(refusing(hour));
     const life = await placed(receiver.answers);
     await life.until(minutes(2));
-    await alarm(life);
+    await raiseAlarm(life);
     await life.until(1);
     expect(receiver.attempts.map(({ at }) => at)).toEqual([0, minutes(2)]);
     expect(receiver.attempts[1]?.sends).toContain('order.critical_result');
@@ -200,11 +201,8 @@ describe('an alarm', () => {
 
   test('has its reminders sent, too, while others are tried: the first calls their attempts back, and the next waits behind it', async () => {
     const life = await placed({ notify: silent });
-    await alarm(life);
-    const [running] = life.run.calls;
-    if (!running) throw new Error('No attempt is running');
-    const { notifications } = running.call.argument as { notifications: Notification[] };
-    await life.run.answer(running.seq, 'notify', { value: takes(notifications.slice(1)) });
+    await raiseAlarm(life);
+    await answerAttempt(life, (sent) => ({ value: takes(sent.slice(1)) }));
     expect(underWay(life)).toEqual([['preparing']]);
     await life.until(1);
     expect(underWay(life)).toEqual([['preparing', 'order.critical_result_reminder']]);
@@ -217,7 +215,7 @@ describe('an alarm', () => {
     const life = await placed(new Receiver().answers);
     // Both are in one batch.
     await life.given({ notify: silent });
-    await alarm(life);
+    await raiseAlarm(life);
     const { length } = life.run.summaries;
     await life.until(minutes(30));
     expect(life.run.summaries.slice(length).filter((each) => each.includes('notify'))).toEqual([]);
@@ -259,7 +257,7 @@ describe('an end', () => {
   test('by an operator hands over what is undelivered, too, an alarm above all', async () => {
     const { answers, handed } = new Receiver();
     const life = await placed(answers);
-    await alarm(life);
+    await raiseAlarm(life);
     await life.run.cancel();
     await life.until(minutes(2));
     expect(life.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
@@ -272,7 +270,7 @@ describe('an end', () => {
     const life = await placed({ notify: silent, handOverNotifications: silent });
     await life.run.cancel();
     await life.until(minutes(2));
-    await alarm(life);
+    await raiseAlarm(life);
     await life.given({ ...answers, notify: silent });
     await life.until(minutes(4));
     expect(life.run.end).toEqual({ kind: 'failed', type: 'cancelled' });
@@ -286,7 +284,7 @@ describe('an end', () => {
     const { answers, handed } = new Receiver();
     const life = await placed({ ...answers, notify: silent });
     await life.run.cancel();
-    await alarm(life);
+    await raiseAlarm(life);
     await life.given({ notify: undefined });
     expect(life.announced.map(({ type }) => type)).toContain('order.critical_result');
     expect([handed, life.run.end]).toEqual([[], { kind: 'failed', type: 'cancelled' }]);
@@ -370,8 +368,7 @@ describe('before it is known whether there is a receiver', () => {
 
   test.each([true, false])('what is announced waits, and is then sent, or dropped: %s', async (notifies) => {
     const life = new OrderLife(opening, { readOrder: snapshot, readChain: silent });
-    const argument = { orderId, interpretation: 'critical', order: snapshot };
-    await life.start(input, { name: 'criticalResultReported', argument });
+    await life.start(input, { ...alarm, argument: { ...alarm.argument, order: snapshot } });
     await life.until(minutes(5));
     expect(life.events).toEqual([]);
     await life.given(known(notifies));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LinkPolicy } from '../../../protocol/link/policy.js';
 import { inTurn, Life, silent, unavailable, type Answers } from '../life.js';
-import { life, opening, provider, token, userId } from './lives.js';
+import { life, opening, provider, token, userId } from './links.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
 
 /* The lives of links, from the token to the end: what the product is notified of, and when the service is asked. */

@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, beforeAll } from 'vitest';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { LinkReport } from '../../../protocol/link/link-report.js';
 import { atOnce } from '../../../workflows/entity/loop-timer.js';
+import { connectionQueryOf, deadlinesOf, waitingUntil } from '../../../workflows/link/deadlines.js';
 import {
   receiveResult,
   giveToken,
@@ -12,11 +15,19 @@ import {
   receiveWebhook,
   recordConnection,
   recordNoAnswer,
+  end,
   endWait,
   raise,
+  endUnlessConnected,
+  consequenceOf,
+  mayBeConnected,
 } from '../../../workflows/link/link.js';
 import * as links from './links.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
+import { caseFileOf, codeAnswerOf, resultOf, stateOf } from '../../../workflows/link/view.js';
+import { linkErrorTypes } from '../../../service/link/link.js';
+import { defaultLinkPolicy } from '../../../protocol/link/policy.js';
+import { projectFolder } from '../../rig/processes.js';
 
 const { asked, claimed, entries, handedOut, held, looked, opened, openedForAny } = links;
 const { day, hour, minute, second, start } = links;
@@ -89,27 +100,27 @@ describe('a token', () => {
 });
 
 const byMail = { method: 'email', hint: 't***@example.com' };
-test.each([
-  [{ hint: 'look at your phone' }, 'code asked'],
-  [undefined, 'code asked'],
-])('a code that is requested by %j is awaited from then on', (providerMfa, said) => {
-  const link = handedOut();
-  receiveResult(link, { state: 'pending_provider_mfa', ...(providerMfa && { providerMfa }) }, start + minute);
-  expect(link).toMatchObject({ phase: 'awaiting_code', since: start + minute, mfa: providerMfa ?? {} });
-  expect(entries(link).at(-1)).toBe(said);
-});
+const byPhone = { hint: 'look at your phone' };
+test.each<[LinkReport, object, string]>([
+  [{ state: 'pending_provider_mfa', providerMfa: byPhone }, byPhone, 'code asked'],
+  [{ state: 'pending_provider_mfa' }, {}, 'code asked'],
+  [error('incorrect_mfa_code'), {}, 'error incorrect_mfa_code'],
+])(
+  'a code is awaited from the report of the password step on that asks for one, or says that one was wrong: %j',
+  (...given) => {
+    const [report, mfa, said] = given;
+    const link = handedOut();
+    receiveResult(link, report, start + minute);
+    expect(link).toMatchObject({ phase: 'awaiting_code', since: start + minute, mfa });
+    expect(entries(link).at(-1)).toBe(said);
+  },
+);
 
 test('a code that is requested once more is awaited again, with the new hint, and is not an error', () => {
   const link = asked();
   receiveAll(link, error('incorrect_mfa_code'), { state: 'pending_provider_mfa', providerMfa: byMail });
   expect(link).toMatchObject({ phase: 'awaiting_code', since: start + 4 * minute, mfa: byMail, wrongCodes: 1 });
   for (const none of ['errorType', 'consequence']) expect(link).not.toHaveProperty(none);
-});
-
-test('wrong codes that the password step reports are awaited too', () => {
-  const link = handedOut();
-  receiveAll(link, error('incorrect_mfa_code'));
-  expect(link).toMatchObject({ phase: 'awaiting_code', mfa: {} });
 });
 
 const ofTheToken = ['invalid_token', 'token_expired', 'token_not_validated', 'token_consumed', 'token_of_next_year'];
@@ -295,4 +306,166 @@ test('an end names the provider that the user chose, and the error that it ends 
     any,
     { ...watch, outcome: 'failed', errorType: 'unsupported_region' },
   ]);
+});
+
+/** `6m code reminder`: what is due how many minutes after the start, the earliest first. */
+const inBrief = (link: Link) => {
+  const when = (at: number) => (at === atOnce ? 'at once' : `${Math.round(((at - start) / minute) * 100) / 100}m`);
+  return deadlinesOf(link)
+    .map(({ name, at }) => `${when(at)} ${name}`)
+    .join(', ');
+};
+const untilOf = (link: Link) => ((waitingUntil(link) ?? Number.NaN) - start) / minute;
+
+/** After that happened to it. */
+function after(link: Link, happen: (link: Link) => void): Link {
+  happen(link);
+  return link;
+}
+
+const reported = after(asked(), (link) => receiveWebhook(link, start + 2 * minute));
+const ended = after(claimed(), (link) => end(link, 'failed', start + hour));
+
+describe('a link waits', () => {
+  test.each<[string, Link, string, number]>([
+    ['for a webhook’s connection, too', reported, 'at once confirmation, 6m code reminder, 61m code, 4320m link', 61],
+    ['never longer than the end of all', asked({ totalWait: '30m' }), '6m code reminder, 30m link, 61m code', 30],
+    ['for nothing once it has ended', ended, '', NaN],
+  ])('%s', (_what, link, due, until) => {
+    expect(inBrief(link)).toBe(due);
+    expect(untilOf(link)).toBe(until);
+  });
+
+  test('without a reminder that would come too late', () => {
+    expect(inBrief(asked({ codeReminder: '1h' }))).not.toContain('code reminder');
+  });
+});
+
+test('the service is asked for a connection with the provider, or for a new one of those that the user could choose', () => {
+  const filterOnProviders = ['oura', 'fitbit'];
+  expect(connectionQueryOf({ ...opened(), filterOnProviders })).toEqual({
+    ...{ userId: 'user-1', sourceSlug: 'invented_watch' },
+  });
+  expect(connectionQueryOf(openedForAny())).toEqual({ userId: 'user-1' });
+  const connectionsBefore = [{ slug: 'oura', createdAt: '2026-01-01T00:00:00.000Z' }];
+  expect(connectionQueryOf({ ...openedForAny(), filterOnProviders, connectionsBefore })).toEqual({
+    ...{ userId: 'user-1', oneOf: filterOnProviders, before: connectionsBefore },
+  });
+});
+
+const at = (span: number) => new Date(start + span).toISOString();
+const fileOf = (link: Link) => caseFileOf(stateOf(link));
+const asksForCode = { state: 'pending_provider_mfa' };
+
+/** After this answer to a code. */
+function answered(report: LinkReport, link: Link = asked()): Link {
+  receiveResult(link, report, start + 2 * minute);
+  return link;
+}
+
+/** Nobody did what the link waited for. */
+function expired(waitedFor: 'password' | 'code' | 'link' = 'code'): Link {
+  const link = asked();
+  endUnlessConnected(link, { outcome: 'expired', waitedFor }, start + hour);
+  return link;
+}
+
+function cancelled(): Link {
+  const link = asked();
+  end(link, 'cancelled', start + hour);
+  return link;
+}
+
+/** Shown by the service two minutes after the start. */
+const connected = () => looked(claimed(), 'new', 3 * minute, { createdAt: at(2 * minute) });
+
+test('the state never has the token or its page in it, nor have an answer, a result or a case file', () => {
+  for (const link of [opened(), handedOut(), asked(), claimed(), answered(error('x'))]) {
+    const shown = JSON.stringify([stateOf(link), codeAnswerOf(link), resultOf(link)]);
+    expect(shown + fileOf(link)).not.toMatch(/invented-token|https:/);
+  }
+  expect(fileOf(asked()), 'nor the hint').not.toMatch(/23/);
+});
+
+test('the case file says in words where the link is, what it waits for until when, what is wrong, and what happened', () => {
+  const link = answered(error('incorrect_mfa_code'));
+  raise(link, 'notifications_undelivered', start + 3 * minute);
+  expect(fileOf(link).split('\n')).toEqual([
+    '### Awaiting code',
+    '',
+    'Provider `invented_watch`, user `user-1`',
+    '',
+    '**Waits for** the code sent by sms until 2026-03-01 11:02:00, attempts left: 2',
+    '',
+    '**Attention** notifications undelivered since 2026-03-01 10:03:00',
+    '',
+    '| When (UTC) | What happened |',
+    '| --- | --- |',
+    '| 2026-03-01 10:00:00 | Link made |',
+    '| 2026-03-01 10:01:00 | Code asked by sms |',
+    '| 2026-03-01 10:02:00 | Error incorrect mfa code |',
+    '| 2026-03-01 10:03:00 | Attention raised: notifications undelivered |',
+  ]);
+});
+
+test.each([
+  ['Waits for', 'the user to log in at the provider until 2026-03-02 10:00:00', handedOut()],
+  ['Waits for', 'the service to show the connection', claimed()],
+  ['Outcome', 'connected', connected()],
+  ['Outcome', 'cancelled', cancelled()],
+  ['Outcome', 'failed: `unsupported_region`', answered(error('unsupported_region'))],
+  ['Outcome', 'expired: the user did not log in', expired('password')],
+  ['Outcome', 'expired: the user did not enter the code', expired('code')],
+  ['Outcome', 'expired: it took too long', expired('link')],
+])('the case file says in words %s %s', (what, said, link) => {
+  expect(fileOf(link)).toMatch(new RegExp(`^\\*\\*${what}\\*\\* ${said}(, attempts left: 5)?$`, 'm'));
+});
+
+test('the case file says in words hostile text in one line, which breaks no table or code span', () => {
+  const evil = '|`\n<b>[x](javascript:1)**&#124;\\\u2028🙂](# x';
+  const link = opened();
+  const before = fileOf(link).split('\n').length;
+  const reports = [{ ...asksForCode, providerMfa: { method: evil, hint: evil } }, { state: evil }, error(evil)];
+  for (const each of reports) receiveResult(link, each, start);
+  const lines = fileOf(link).split('\n');
+  expect(lines).toHaveLength(before + link.journal.length);
+  for (const line of lines.filter((text) => text.startsWith('| 2'))) expect(line.split('|')).toHaveLength(4);
+  expect(lines.filter((text) => text.startsWith('#'))).toHaveLength(1);
+  expect(fileOf(link)).not.toMatch(/[<>[\]\\&]/);
+});
+
+let assumptions = '';
+let page = '';
+beforeAll(async () => {
+  assumptions = await readFile(join(projectFolder, 'docs/internals/assumptions.md'), 'utf8');
+  const service = await readFile(join(projectFolder, 'docs/internals/lab-service.md'), 'utf8');
+  [, page = ''] = /^## Links\n([^]+?)\n## /m.exec(service) ?? [];
+});
+
+/** The rows of the table of consequences, by the error type that each is about. */
+function documented(): Record<string, { consequence: string; why: string }> {
+  const rows = page.matchAll(/^\| (`\w+`|any other) +\| `(\w+)` +\| (.+) \|$/gm);
+  return Object.fromEntries(
+    [...rows].map(([, type = '', consequence = '', why = '']) => [type.replaceAll('`', ''), { consequence, why }]),
+  );
+}
+
+test('every error type of the specification has the documented consequence, and any other has the one of "any other"', () => {
+  const { 'any other': other, ...known } = documented();
+  expect(Object.keys(known)).toEqual(expect.arrayContaining([...linkErrorTypes]));
+  expect(Object.keys(known)).toHaveLength(linkErrorTypes.length);
+  for (const type of linkErrorTypes) expect(known[type]?.consequence, type).toBe(consequenceOf(type));
+  const others = ['error_of_next_year', undefined, '', 'constructor', 'toString', '__proto__', 'INVALID_TOKEN'];
+  for (const type of others) expect(other?.consequence, type).toBe(consequenceOf(type));
+});
+
+test('the user is read first after those error types for which the table says so', () => {
+  for (const [type, { why }] of Object.entries(documented())) {
+    expect(why.includes('the user is read first'), type).toBe(mayBeConnected(type));
+  }
+});
+
+test('every setting of the policy is in the table of what is assumed, except the one about the product', () => {
+  const { notificationDeadline: _, ...assuming } = defaultLinkPolicy;
+  for (const name of Object.keys(assuming)) expect(assumptions).toMatch(new RegExp(`\`${name}\\b`));
 });

@@ -1,8 +1,10 @@
 import type { LinkPolicy } from '../../../protocol/link/policy.js';
 import { receiveResult, giveToken, openLink, recordConnection, type Link } from '../../../workflows/link/link.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
+import { linkProvider } from '../../../workflows/link/workflow.js';
+import { Life, type Answers } from '../life.js';
 
-/* Links in the states that the tests of the pure decisions begin with. Everything here is invented. */
+/* Links in the states that the tests of the pure decisions begin with, and their lives. Everything here is invented. */
 
 export const second = 1_000;
 export const minute = 60 * second;
@@ -52,4 +54,23 @@ export const entries = ({ journal }: Link): string[] => journal.map(({ what }) =
 export function looked(link: Link, found: 'new' | 'older' | 'none', after: number, more: object = {}): Link {
   recordConnection(link, { found, ...more }, link.claim, start + after);
   return link;
+}
+
+export const userId = '00000000-0000-4000-8000-000000000001';
+export const provider = 'oura';
+export const token = {
+  ...{ linkToken: 'token', linkWebUrl: 'https://link.example/token', notifies: true, connections: [] },
+};
+
+export const opening = (workflowId = `link-provider/${userId}/${provider}`) => ({
+  ...{ workflow: linkProvider, type: 'linkProvider', workflowId, now: start },
+});
+
+/** A link that was handed out at the start. */
+export async function life(policy: LinkPolicy = {}, answers: Answers = {}): Promise<Life> {
+  const usual = { createLinkToken: token, findConnection: { found: 'none', notifies: true } };
+  const begun = new Life(opening(), { ...usual, ...answers });
+  await begun.start({ userId, provider, policy: resolvePolicy('link', policy) });
+  await begun.update('requestLink', {});
+  return begun;
 }

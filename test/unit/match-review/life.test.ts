@@ -3,8 +3,7 @@ import type { MatchReviewPolicy } from '../../../protocol/match-review/policy.js
 import type { MatchReviewState } from '../../../protocol/match-review/messages.js';
 import type { MatchReviewSnapshot } from '../../../service/match-review/snapshot.js';
 import { inTurn, Life, silent, unavailable, type Answers } from '../life.js';
-import { found, life, opening, policy, rawResultId, reported, shown } from './lives.js';
-import { day, hour, item, start } from './reviews.js';
+import { found, life, opening, policy, rawResultId, reported, shown, day, hour, item, start } from './reviews.js';
 import { resolvePolicy as policyOf } from '../../../protocol/policy/policies.js';
 
 /* The lives of match reviews: what is asked of the service, what is announced, and what a decision is answered. */

@@ -52,14 +52,6 @@ test.each([
   expect(isCarriedOut({ action: 'accept', ...ids }, item({ status: 'matched' }))).toBe(true);
 });
 
-test('a webhook counts if the service no longer shows the review, the furthest one whatever came last', () => {
-  const review = readCase();
-  learnFromWebhook(review, { rawResultId, status: 'resolved', resolvedOrderId: 'order-1' });
-  learnFromWebhook(review, { rawResultId, status: 'pending_ops_review' });
-  recordAbsence(review, false, review.received, start + 1);
-  expect(stateOf(review)).toMatchObject({ outcome: 'matched', status: 'resolved', resolvedOrderId: 'order-1' });
-});
-
 describe('an end', () => {
   test('that does not say what happened is read again after a webhook, and gives way to what did', () => {
     const review = readCase();

@@ -1,6 +1,8 @@
 import type { ReportSnapshot } from '../../../service/report/snapshot.js';
 import { openJob, type Job } from '../../../workflows/report/job.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
+import { parsingJob } from '../../../workflows/report/workflow.js';
+import { Life } from '../life.js';
 
 /** Ids of jobs and users of these tests; nobody has them. */
 export const jobId = '6a7b8c9d-0e1f-4a2b-8c3d-4e5f60718293';
@@ -32,3 +34,20 @@ export const counts = {
   aboveRange: 1,
   belowRange: 0,
 };
+
+export const opening = { workflow: parsingJob, type: 'parsingJob', workflowId: `parsing-job/${jobId}`, now: began };
+
+export const handOver = (more: object = {}) => ({
+  ...{ reference: 'report-1', userId, policy: resolvePolicy('report'), snapshot: snapshot('started') },
+  ...{ adopted: false, notifies: true, ...more },
+});
+
+/** A job that was handed over, unless a webhook brought it. */
+export async function life(read: unknown, isAdopted = false): Promise<Life> {
+  const policy = resolvePolicy('report', { giveUpAfter: '2d' });
+  const first = snapshot('started');
+  const identifyJob = { snapshot: first, gone: false, notifies: true, owner: { kind: 'none' } };
+  const submitted = { name: 'reportSubmitted', argument: handOver({ policy }) };
+  const begun = new Life(opening, { identifyJob, readParsingJob: read });
+  return begun.start({ jobId, policy }, isAdopted ? { name: 'jobChanged', argument: first } : submitted);
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ReportPolicy } from '../../../protocol/report/policy.js';
-import type { SubmitReportInput } from '../../../protocol/report/submission-messages.js';
+import { type SubmitReportInput, uploadOutcomeOf } from '../../../protocol/report/submission-messages.js';
 import { submitReport } from '../../../workflows/report/submit.js';
 import { inTurn, Life, silent, type Answers } from '../life.js';
 import { began, jobId, snapshot, userId } from './jobs.js';
@@ -103,10 +103,6 @@ describe('an input', () => {
     expect(submission.events).toEqual(['0h failed: ReferenceInvalid']);
   });
 
-  test('that is missing is refused', async () => {
-    expect((await opened({}).start(undefined)).events).toEqual(['0h failed: ReferenceInvalid']);
-  });
-
   test.each<[string, Partial<SubmitReportInput>]>([
     ['with a URL', { file: { url: 'https://example.com/report.pdf' } }],
     ['with a URL and headers', { file: { url: 'https://example.com/report.pdf', headersFrom: 'lab' } }],
@@ -114,6 +110,18 @@ describe('an input', () => {
     const { events } = await life({ uploadReport: { snapshot: started } }, {}, more);
     expect(events).toEqual(['0h completed']);
   });
+});
+
+test.each<[string, (string | undefined)[], number?]>([
+  ['nothing_created', ['ServiceUnreachable', 'TooManyRequests', 'AttemptOutdated', 'UploadNotStarted']],
+  ['nothing_created', ['ReportFileUnavailable', 'StateTooNew']],
+  ['unknown', ['AnswerLost', 'ServiceUnavailable', 'Error', undefined]],
+  ['created_unreadably', ['AnswerUnreadable']],
+  ['created_unreadably', ['AnswerUnreadable'], 200],
+  ['nothing_created', ['AnswerUnreadable'], 302],
+  ['nothing_created', ['AnswerUnreadable'], 404],
+])('a failed upload comes to %s by %j, status %s', (outcome, types, status) => {
+  for (const type of types) expect(uploadOutcomeOf({ type, details: [{ status }] }), type).toBe(outcome);
 });
 
 describe('a file that the service does not take', () => {
@@ -140,13 +148,6 @@ describe('a file that the service does not take', () => {
     const submission = await life({ uploadReport: busy });
     expect(attentionOf(submission)).toEqual(['upload_delayed']);
     expect(uploadsOf(await submission.until(4))).toEqual([0, 5400, 10800]);
-  });
-
-  test.each([302, 404])('because something in front of it answers with %s is uploaded again', async (status) => {
-    const elsewhere = { failure: { type: 'AnswerUnreadable', isFinal: false, details: { status } } };
-    const submission = await life({ uploadReport: inTurn(elsewhere, { snapshot: started }) });
-    expect((await submission.until(1)).events).toEqual(['0.001h completed']);
-    expect(submission.run.end).toMatchObject({ result: { adopted: false, lostUploads: [] } });
   });
 
   test('because of the key needs a person at once, and nobody any more once the key is right and it is taken', async () => {
@@ -274,19 +275,18 @@ describe('an upload whose answer is lost', () => {
     expect(submission.run.end).toMatchObject({ details: { lostUploads: [{ from: at(0), until: at(3600) }] } });
   });
 
-  test('a refusal that follows names the upload, too', async () => {
-    const answers = { uploadReport: inTurn(lost, { failure: { type: 'ReportRefused' } }), ...notFound };
-    const submission = await (await life(answers)).until(1);
-    const details = { fields: [], lostUploads: [{ from: at(0), until: at(120) }] };
-    expect(submission.run.end).toMatchObject({ type: 'ReportRefused', details });
-  });
-
-  test('twice names both', async () => {
-    const answers = { uploadReport: inTurn(lost, lost, { snapshot: started }), ...notFound };
-    const submission = await (await life(answers)).until(1);
-    const first = { from: at(0), until: at(120) };
-    const second = { from: at(122), until: at(242) };
-    expect(submission.run.end).toMatchObject({ result: { lostUploads: [first, second] } });
+  test('twice names both, in the result and in a refusal that follows', async () => {
+    const lostUploads = [
+      { from: at(0), until: at(120) },
+      { from: at(122), until: at(242) },
+    ];
+    for (const [answer, end] of [
+      [{ snapshot: started }, { result: { lostUploads } }],
+      [{ failure: { type: 'ReportRefused' } }, { type: 'ReportRefused', details: { fields: [], lostUploads } }],
+    ]) {
+      const submission = await life({ uploadReport: inTurn(lost, lost, answer), ...notFound });
+      expect((await submission.until(1)).run.end).toMatchObject(end as object);
+    }
   });
 });
 
