@@ -37,6 +37,7 @@ test.each<[string, AppointmentSnapshot | undefined, AppointmentSnapshot, Compari
   ['as many, the first one the same', booked, { ...booked, events: [...booked.events.slice(0, 1), last] }, 'newer'],
   ['with the same events and another time', booked, { ...booked, startAt: '2024-04-01T00:00:00.000Z' }, 'unclear'],
   ['without any event', booked, { ...booked, status: 'cancelled', events: [] }, 'unclear'],
+  ['with events, while the other has none', { ...booked, events: [] }, snapshot(['pending']), 'unclear'],
   ['of an appointment that began later', booked, other, 'newer'],
   ['of an appointment that began earlier', other, booked, 'nothing'],
   ['of one that began later and has not changed since', booked, snapshot(['pending'], another), 'newer'],
@@ -161,8 +162,11 @@ describe('an answer of the service', () => {
   });
 });
 
-test('a report that only the service could order, but does not show to this team, brings no appointment back that is gone', () => {
+test('a report that only the service could order, but does not show to this team, is news once, and brings no appointment back that is gone', () => {
   const centre = { ...booked, type: 'patient_service_center' };
+  const reported = requestedCase(centre);
+  learnFromWebhook(reported, { ...centre, startAt: new Date(start + 6 * day).toISOString() }, start);
+  expect([recordDoubtful(reported, start), recordDoubtful(reported, start)]).toEqual([true, false]);
   const appointment = requestedCase(centre);
   for (let n = 0; n < 2; n += 1) recordNone(appointment, 0, start);
   learnFromWebhook(appointment, centre, start);

@@ -299,30 +299,20 @@ describe('while a booking may still be carried out', () => {
   });
 });
 
-test.each([
-  ['chooseSlot', undefined],
-  ['reschedule', 'NothingBooked'],
-])(
-  'what only a webhook has reported acknowledges no %s before it is read: the webhook may be old',
-  async (name, refused) => {
-    const of = await begin(undefined, { bookSlot: confirmed });
-    await of.signal('appointmentChanged', confirmed);
-    of.answers['readAppointment'] = unavailable;
-    expect(await refusalOf(of.update(name, { slotId: atHome }))).toBe('ServiceUnavailable');
-    of.answers['readAppointment'] = reading(cancelled);
-    expect(await refusalOf(of.update(name, { slotId: atHome }))).toBe(refused);
-    expect(of.argumentsOf('bookSlot')).toHaveLength(refused === undefined ? 1 : 0);
-  },
-);
-
-test('what only a webhook has reported acknowledges no request to a provider before it is read', async () => {
-  const { startAt: _startAt, endAt: _endAt, ...timeless } = snapshot(['pending'], { provider: 'lab' });
-  const of = await begin(undefined, { readAppointment: unavailable });
-  await of.signal('appointmentChanged', timeless);
-  expect(await refusalOf(of.update('requestAppointment', { provider: 'lab' }))).toBe('ServiceUnavailable');
-  await of.given({ readAppointment: reading(timeless) });
-  expect(await of.update('requestAppointment', { provider: 'lab' })).toMatchObject({ value: { orderId } });
-  expect(of.secondsOf('requestAppointment')).toEqual([]);
+const { startAt: _startAt, endAt: _endAt, ...timeless } = snapshot(['pending'], { provider: 'lab' });
+test.each<[string, object, AppointmentSnapshot, AppointmentSnapshot, object, number]>([
+  ['chooseSlot', { slotId: atHome }, confirmed, cancelled, { value: { orderId } }, 1],
+  ['reschedule', { slotId: atHome }, confirmed, cancelled, { refused: 'NothingBooked' }, 0],
+  ['requestAppointment', { provider: 'lab' }, timeless, timeless, { value: { orderId } }, 0],
+])('what only a webhook has reported, perhaps long ago, acknowledges no %s before it is read', async (...given) => {
+  const [name, argument, webhook, shown, reply, sent] = given;
+  const of = await begin(undefined, { bookSlot: confirmed });
+  await of.signal('appointmentChanged', webhook);
+  of.answers['readAppointment'] = unavailable;
+  expect(await refusalOf(of.update(name, argument))).toBe('ServiceUnavailable');
+  of.answers['readAppointment'] = reading(shown);
+  expect(await of.update(name, argument)).toMatchObject(reply);
+  expect(of.argumentsOf('bookSlot', 'rescheduleAppointment', 'requestAppointment')).toHaveLength(sent);
 });
 
 describe('the key of a choice at a service centre', () => {

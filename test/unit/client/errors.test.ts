@@ -31,6 +31,7 @@ import { projectFolder } from '../../rig/processes.js';
 const { toClientError, UnexpectedFailure } = errors;
 const { forwardedTo, orderErrorMap } = orderErrors;
 const { linkErrorMap } = linkErrors;
+const { userErrorMap } = userErrors;
 
 const fields = [{ field: 'patient_details.dob', message: 'is not a date' }];
 const details = { status: 422, fields, reason: 'refused' };
@@ -50,7 +51,7 @@ const areas: [area: string, of: string, words: errors.ErrorMap, headings: string
   ['Webhook endpoints', 'OperatorCall', operatorErrors.operatorErrorMap, ['operatorCall']],
   ['Appointments', 'Appointment', appointmentErrors.appointmentErrorMap, ['bookAppointment'], 'AppointmentEnded'],
   ['Match reviews', 'MatchReview', matchReviewErrors.matchReviewErrorMap, ['matchReview'], 'MatchReviewEnded'],
-  ['Deletions', 'Deletion', userErrors.userErrorMap, ['User deletion'], 'GraceEnded'],
+  ['Deletions', 'Deletion', userErrorMap, ['User deletion'], 'GraceEnded'],
   ['Notifications', 'Notifications', notificationErrorMap, ['Undelivered notifications']],
 ];
 
@@ -194,19 +195,15 @@ describe('the root that a command was forwarded to', () => {
 });
 
 test('an unknown deletion is not found', () => {
-  const error = toClientError(
-    new WorkflowNotFoundError('not found', 'delete-user/user-1', undefined),
-    userErrors.userErrorMap,
-  );
-  expect(error).toBeInstanceOf(client.DeletionNotFound);
+  const unknown = new WorkflowNotFoundError('not found', 'delete-user/user-1', undefined);
+  expect(toClientError(unknown, userErrorMap)).toBeInstanceOf(client.DeletionNotFound);
 });
 
 test('running work is named by the error', () => {
   const workflows = [{ workflowId: 'kit-order/1', name: 'kitOrder' }];
   const failure = ApplicationFailure.nonRetryable('no', 'UserHasRunningWork', { fields: [], workflows });
-  expect(toClientError(new WorkflowUpdateFailedError('failed', failure), userErrors.userErrorMap)).toMatchObject({
-    workflows,
-  });
+  const rejection = new WorkflowUpdateFailedError('failed', failure);
+  expect(toClientError(rejection, userErrorMap)).toMatchObject({ workflows });
 });
 
 const failed = (cause: Error) => new WorkflowFailedError('It failed', cause, 'NON_RETRYABLE_FAILURE');

@@ -275,15 +275,17 @@ const unaccepted: GrpcStatus[] = [
   { code: 8, details: 'workflow operation can not be applied because workflow is closing' },
 ];
 
-const commands: [string, (lab: LabOperations) => Promise<unknown>][] = [
-  ['an update', ({ notifications }) => notifications.discard('kit-order/invented', { ids: ['invented'] })],
-  ['an update that may start its workflow', ({ users }) => users.requestDeletion({ userId })],
+type CallWith = (lab: LabOperations, text: string) => Promise<unknown>;
+
+const commands: [string, CallWith][] = [
+  ['an update', ({ notifications }, text) => notifications.discard('kit-order/invented', { ids: [text] })],
+  ['an update that may start its workflow', ({ users }, text) => users.requestDeletion({ userId, clientUserId: text })],
 ];
 
 describe.each(unaccepted)('$details:', (end) => {
   test.each(commands)('%s is sent again under the same ID', async (name, command) => {
     const { lab, ids } = await endingUpdates(end, 2);
-    const answer = await command(lab);
+    const answer = await command(lab, 'invented');
     expect(answer).toMatchObject(name === 'an update' ? undone : { requested: undone });
     expect(ids).toHaveLength(3);
     expect(ids[0]).toBeTypeOf('string');
@@ -333,20 +335,13 @@ async function refusing(options = {}): Promise<{ client: Client; sent: string[] 
 
 const mebibyte = 1024 * 1024;
 
-const largeCalls: [string, (lab: LabOperations, text: string) => Promise<unknown>][] = [
-  [
-    'a start',
-    ({ orders }, text) => {
-      const input = kitFor(userId, 'too-large');
-      const address = { ...shippingDetails, receiver_name: text };
-      return orders.place({ ...input, order: { ...input.order, shipping_details: address } });
-    },
-  ],
-  ['an update', ({ notifications }, text) => notifications.discard('kit-order/invented', { ids: [text] })],
-  ['an update that may start its workflow', ({ users }, text) => users.requestDeletion({ userId, clientUserId: text })],
-];
+const start: CallWith = ({ orders }, text) => {
+  const input = kitFor(userId, 'too-large');
+  const address = { ...shippingDetails, receiver_name: text };
+  return orders.place({ ...input, order: { ...input.order, shipping_details: address } });
+};
 
-describe.each(largeCalls)('%s', (_name, call) => {
+describe.each([['a start', start] as const, ...commands])('%s', (_name, call) => {
   test.each([
     ['above Temporal’s limit', 2 * mebibyte],
     ['above that of gRPC', 5 * mebibyte],
@@ -371,9 +366,8 @@ describe.each(largeCalls)('%s', (_name, call) => {
 
 test('the size is that of the bytes, not of the letters', async () => {
   const { client, sent } = await refusing();
-  const discarding = new LabOperations(client).notifications.discard('kit-order/invented', {
-    ids: ['é'.repeat(mebibyte)],
-  });
+  const ids = ['é'.repeat(mebibyte)];
+  const discarding = new LabOperations(client).notifications.discard('kit-order/invented', { ids });
   expect(await rejection(discarding)).toBeInstanceOf(errors.CallTooLarge);
   expect(sent).toEqual([]);
 });

@@ -344,9 +344,8 @@ test('an operator sees what is undelivered, fifty lines of it, and since when, u
 test.each([silent, unavailable])(
   'a delivery that an operator cancels through Temporal sends nothing more, and says what the product has missed',
   async (notify) => {
-    const life = await delivery([notification('a'), alarm('b')], { notify }, [
-      { notification: notification('r'), status: 410 },
-    ]);
+    const refused = [{ notification: notification('r'), status: 410 }];
+    const life = await delivery([notification('a'), alarm('b')], { notify }, refused);
     await life.cancel();
     expect(life.events).toEqual(['0h completed']);
     expect(resultOf(life)).toMatchObject({

@@ -1,4 +1,4 @@
-import { describe, expect, test, beforeAll } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LinkReport } from '../../../protocol/link/link-report.js';
@@ -434,13 +434,9 @@ test('the case file says in words hostile text in one line, which breaks no tabl
   expect(fileOf(link)).not.toMatch(/[<>[\]\\&]/);
 });
 
-let assumptions = '';
-let page = '';
-beforeAll(async () => {
-  assumptions = await readFile(join(projectFolder, 'docs/internals/assumptions.md'), 'utf8');
-  const service = await readFile(join(projectFolder, 'docs/internals/lab-service.md'), 'utf8');
-  [, page = ''] = /^## Links\n([^]+?)\n## /m.exec(service) ?? [];
-});
+const pageOf = (name: string) => readFile(join(projectFolder, `docs/internals/${name}.md`), 'utf8');
+const assumptions = await pageOf('assumptions');
+const [, page = ''] = /^## Links\n([^]+?)\n## /m.exec(await pageOf('lab-service')) ?? [];
 
 /** The rows of the table of consequences, by the error type that each is about. */
 function documented(): Record<string, { consequence: string; why: string }> {

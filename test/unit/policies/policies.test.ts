@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { resolvePolicy, type PolicyName, resolvePolicy as policyOf } from '../../../protocol/policy/policies.js';
+import { type PolicyName, resolvePolicy as policyOf } from '../../../protocol/policy/policies.js';
 import { PolicyTooNew } from '../../../protocol/policy/resolution.js';
 import type { Settings } from '../../../protocol/policy/settings.js';
 import { appointmentSettings } from '../../../protocol/appointment/policy.js';
@@ -62,7 +62,7 @@ function boundsOf(setting: Settings[string]): { within: unknown[]; beyond: unkno
 }
 
 describe.each(all)('of %j', (of, table) => {
-  const resolve = (given?: unknown) => resolvePolicy(of, given);
+  const resolve = (given?: unknown) => policyOf(of, given);
   const resolved = resolve();
   const names = Object.keys(table);
 
@@ -152,28 +152,28 @@ test.each<[PolicyName, string, unknown[], string]>([
 ])('of a policy for a %s, the %s is refused beyond its bounds: %j', (of, name, values, rule) => {
   for (const value of values) {
     const faults = [expect.stringContaining(`${name} ${rule}`)];
-    expect(() => resolvePolicy(of, { [name]: value })).toThrow(expect.objectContaining({ faults }));
+    expect(() => policyOf(of, { [name]: value })).toThrow(expect.objectContaining({ faults }));
   }
 });
 
 test('a resolved policy may have a grace of seconds, for programs in which days are seconds', () => {
-  const policy = { ...resolvePolicy('deletion'), grace: 7_000 };
-  expect(resolvePolicy('deletion', policy)).toEqual(policy);
-  expect(() => resolvePolicy('deletion', { ...policy, grace: 7 })).toThrow(/grace must be .* at least 1 second/);
+  const policy = { ...policyOf('deletion'), grace: 7_000 };
+  expect(policyOf('deletion', policy)).toEqual(policy);
+  expect(() => policyOf('deletion', { ...policy, grace: 7 })).toThrow(/grace must be .* at least 1 second/);
 });
 
 test('a policy whose settings contradict each other is refused, and asked for if it says that it is resolved', () => {
   const faults = ['creationTimeout must be shorter than uploadTimeout'];
   const same = { uploadTimeout: '30s', creationTimeout: '30s' } as const;
-  expect(() => resolvePolicy('report', same)).toThrow(expect.objectContaining({ faults }));
-  const order = { ...resolvePolicy('order'), creationTimeout: 60_000 };
+  expect(() => policyOf('report', same)).toThrow(expect.objectContaining({ faults }));
+  const order = { ...policyOf('order'), creationTimeout: 60_000 };
   expect(openPolicy('order', order)).toMatchObject({ requestedPolicy: order });
-  const report = { ...resolvePolicy('report'), creationTimeout: 10_000, uploadTimeout: 10_000 };
+  const report = { ...policyOf('report'), creationTimeout: 10_000, uploadTimeout: 10_000 };
   expect(openPolicy('report', report)).toMatchObject({ requestedPolicy: report });
 });
 
 test('a creation may settle in just the time that it may take', () => {
-  const order = { ...resolvePolicy('order'), creationTimeout: 60_000, creationSettling: 60_000 };
+  const order = { ...policyOf('order'), creationTimeout: 60_000, creationSettling: 60_000 };
   expect(openPolicy('order', order)).toEqual({ policy: order });
 });
 
@@ -184,9 +184,9 @@ test('what a later release carried on is refused, and not taken for something el
 });
 
 test('null is nothing that an earlier run knew, as a backend in another language may say it', () => {
-  const order = { rootOrderId: 'order-1', policy: resolvePolicy('order') };
+  const order = { rootOrderId: 'order-1', policy: policyOf('order') };
   expect(openChain({ ...order, carried: null }, 0)).toEqual(openChain(order, 0));
-  const job = { jobId: 'job-1', policy: resolvePolicy('report') };
+  const job = { jobId: 'job-1', policy: policyOf('report') };
   expect(openJob({ ...job, carried: null }, 0)).toEqual(openJob(job, 0));
 });
 

@@ -46,16 +46,10 @@ export function orderEvent(id: string, changes: Record<string, unknown> = {}): R
   return { event_type: 'labtest.order.updated', data: orderBody(id, changes) };
 }
 
-export interface LogLine {
-  level: 'info' | 'warn' | 'error';
-  fields: Record<string, unknown>;
-  message: string;
-}
-
 /** A logger that remembers. */
 export function remembering() {
-  const lines: LogLine[] = [];
-  const at = (level: LogLine['level']) => (fields: Record<string, unknown>, message: string) => {
+  const lines: { level: 'info' | 'warn' | 'error'; fields: Record<string, unknown>; message: string }[] = [];
+  const at = (level: (typeof lines)[0]['level']) => (fields: Record<string, unknown>, message: string) => {
     lines.push({ level, fields, message });
   };
   return { lines, logger: { info: at('info'), warn: at('warn'), error: at('error') } };
