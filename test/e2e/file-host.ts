@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type HttpEndpoint, serveHttp } from '../../sandbox/temporal/ports.js';
 
 /** A product's file store: the path determines what it serves and how it misbehaves. */
-export interface FileHost extends HttpEndpoint {
+interface FileHost extends HttpEndpoint {
   /** `127.0.0.1:port`: as a deployment would allow it. */
   readonly host: string;
   /** Bytes of `/slow` that have gone out. */

@@ -1,5 +1,8 @@
 import type proto from '@temporalio/proto';
 import { expect } from 'vitest';
+import { createPayloadCodec } from '../../client/encryption/payload-codec.js';
+import { parseKeyRing } from '../../client/index.js';
+import type { Stack } from './stack.js';
 
 type Payload = proto.temporal.api.common.v1.IPayload;
 type Failure = proto.temporal.api.failure.v1.IFailure;
@@ -63,6 +66,16 @@ export function expectNothingReadable(message: object, keyId: string, forbidden:
     ),
   );
   expect(strings.filter((string) => forbidden.test(string))).toEqual([]);
+}
+
+/** All that a holder of the keys reads in the history of a workflow's latest run. */
+export async function decryptedHistory({ rig, keys }: Stack, workflowId: string): Promise<string> {
+  const { events } = await rig.client.workflow.getHandle(workflowId).fetchHistory();
+  const payloads = (events ?? [])
+    .flatMap((event) => everyObject(event))
+    .flatMap(({ value }) => (isPayload(value) ? [value] : []));
+  const decrypted = await createPayloadCodec(parseKeyRing(keys)).decode(payloads);
+  return [JSON.stringify(events), ...decrypted.map(({ data }) => Buffer.from(data ?? []).toString())].join('\n');
 }
 
 function text(bytes: Uint8Array | undefined): string {

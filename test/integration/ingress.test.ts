@@ -54,6 +54,20 @@ describe('an order event', () => {
     expect(await described.staticSummary()).toContain(orderId);
   });
 
+  test('brings no name, address, birth date or e-mail into the history', async () => {
+    const orderId = randomUUID();
+    const address = { receiver_name: 'Testperson Invented', first_line: '1 Invented Street', city: 'Nowhere' };
+    const patient_details = { first_name: 'Testperson', last_name: 'Invented', dob: '1900-01-01' };
+    const changes = { patient_details, patient_address: address, shipping_details: address, notes: 'Invented note' };
+    await send(ingress, { ...orderEvent(orderId, changes), client_user_id: 'Testperson' });
+    const { events } = await rig.client.workflow.getHandle(kitOrderId(orderId)).fetchHistory();
+    const text = JSON.stringify(events, (key, value: unknown) =>
+      key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : value,
+    );
+    expect(text).toContain('received.testkit.ordered');
+    expect(text).not.toMatch(/Testperson|Invented|Nowhere|1900-01|example\.com/);
+  });
+
   test('an order event with svix-* headers and an odd content type is delivered', async () => {
     const { headers, body } = signWebhook({ body: orderEvent(randomUUID()), secret });
     const svix = Object.entries(headers).map(([name, value]) => [name.replace('webhook-', 'svix-'), value]);

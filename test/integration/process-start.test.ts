@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Connection } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { LabOperations } from '../../client/lab-operations.js';
+import { createWebhookHandler } from '../../client/webhooks/handler.js';
 import { reconcileScheduleId } from '../../protocol/reconcile.js';
 import { searchAttributeKeys } from '../../protocol/search-attributes.js';
 import { StartFailed } from '../../workers/process.js';
@@ -15,6 +16,7 @@ import { ensureReconcileSchedule } from '../../workers/worker/reconcile-schedule
 import { ensureSearchAttributes, SearchAttributesMissing } from '../../workers/worker/search-attributes.js';
 import { builtPath, startBuilt } from '../rig/built.js';
 import { devServer } from '../rig/environments.js';
+import { ingressEnv } from './ingress-env.js';
 import { monitoringUrl } from '../rig/monitoring.js';
 import { type Proxy, startProxy } from '../rig/temporal-proxy.js';
 import { closedPort, orderEvent, secret, signed } from '../unit/webhooks/sending.js';
@@ -41,6 +43,12 @@ test('invalid settings end the worker with status 2 and one line each', async ()
     expect.stringMatching(/^ {2}SERVICE_API_KEY is missing: /) as string,
     expect.stringMatching(/^ {2}SERVICE_BASE_URL is missing: /) as string,
   ]);
+});
+
+test('an invalid setting ends the ingress with status 2', async () => {
+  const started = await startBuilt('workers/ingress.ts', { env: { ...ingressEnv(rig), WEBHOOK_SECRETS: undefined } });
+  expect(await started.exit).toEqual({ code: 2, signal: null });
+  expect(started.output()).toMatch(/^One setting is invalid:\n {2}WEBHOOK_SECRETS is missing: /);
 });
 
 test('the worker exits with status 1 and one line if Temporal cannot be reached', async () => {
@@ -91,6 +99,17 @@ describe('search attributes at the start of a worker', () => {
     const namespace = await bareNamespace();
     expect(await ensureSearchAttributes(connection, namespace)).toEqual(names);
     expect(await ensureSearchAttributes(connection, namespace)).toEqual([]);
+  });
+
+  test('are registered before webhooks can be delivered: until then they are answered 503, then 204', async () => {
+    const namespace = await bareNamespace();
+    const temporal = new Client({ connection, namespace });
+    const handler = createWebhookHandler({ temporal, secrets: [secret], deadlineMs: 60_000 });
+    const event = signed(orderEvent(randomUUID()));
+    expect((await handler.handle(event)).status).toBe(503);
+    expect(handler.counts().answers.temporal_refused).toBe(1);
+    await ensureSearchAttributes(connection, namespace);
+    expect((await handler.handle(event)).status).toBe(204);
   });
 
   test('two workers that start at once both find them registered', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { UserLink } from './user-link.js';
 import { createNotificationHandler } from '../../client/notifications/index.js';
-import { deliverNotificationsId } from '../../protocol/ids.js';
+import { deliverNotificationsId, kitOrderId } from '../../protocol/ids.js';
 import { eventsOf, textOf } from './recorded.js';
 import { eventually } from '../rig/eventually.js';
 import { secret } from '../unit/webhooks/sending.js';
@@ -33,6 +33,9 @@ test("a product's typed functions receive what the worker sends, again where the
   const made = (await stage.sandbox.portalLinks()).map(({ url }) => url);
   expect(made).toHaveLength(1);
   await eventually(() => expect(links).toEqual(made));
+  const history = textOf(await eventsOf(stage, kitOrderId(kit.rootOrderId)));
+  expect(history).toContain('registration_reminder');
+  expect(history, 'the link is for the person alone').not.toContain(made[0]);
   const about = `${kit.rootOrderId} ${kit.handle.reference}`;
   const passed = ['awaiting_registration', 'in_transit_to_customer', 'awaiting_registration'];
   expect(phases).toEqual(passed.map((phase) => `${about} ${phase}`));

@@ -71,24 +71,40 @@ async function documentedTypes(name: string): Promise<string[]> {
   return texts.flatMap((text) => text.match(/(?<=`)[A-Z][A-Za-z]+(?=`)/g) ?? []);
 }
 
-/** The failure types of an area whose error has another name, as docs/errors.md lists them. */
-async function renamedTypes(area: string): Promise<Record<string, string>> {
-  const rows = (await pageOf('errors')).matchAll(/^\| (.+?) \| `(\w+)` \| `(\w+)` \|$/gm);
-  return Object.fromEntries([...rows].flatMap(([, of, type = '', word = '']) => (of === area ? [[type, word]] : [])));
-}
+const down = ['ServiceUnavailable', 'ServiceUnreachable', 'TooManyRequests', 'AnswerLost', 'AnswerUnreadable'];
+
+/** The failure types whose error has another name, by area. */
+const renamings: Record<string, Record<string, string>> = {
+  'Every workflow': {
+    Unauthorized: 'ServiceAccessDenied',
+    ...Object.fromEntries([...down, 'CommandTimedOut', 'AttemptOutdated'].map((type) => [type, 'ServiceDown'])),
+  },
+  Orders: { ServiceRefused: 'OrderRefused', OrderUnclaimed: 'ServiceDown', EarlierPlacingUnsettled: 'ServiceDown' },
+  Appointments: { SlotUnavailable: 'SlotGone', BookingKeyExpired: 'SlotGone', ServiceRefused: 'BookingRefused' },
+  'Match reviews': {
+    ...{ ReviewEnded: 'MatchReviewEnded', ActionNotAllowed: 'DecisionNotAllowed', ServiceRefused: 'DecisionRefused' },
+  },
+  Reports: { ReferenceConflict: 'ReportReferenceConflict' },
+  'Webhook endpoints': { Unauthorized: 'ManagementKeyRefused' },
+};
+
+/** They are what an update of the client's own becomes, and are in no sentence about the workflow. */
+const undocumented = ['ReferenceConflict', 'OrderTaken'];
 
 describe('the client error for a failure', () => {
   test.each(areas)(
-    'is what docs/errors.md says for every type that docs/messages.md names for %s, with its message, fields and status',
+    'has the name of its type, or the one that is listed here, for every type that docs/messages.md names for %s, with its message, fields and status',
     async (area, of, words, headings, ended) => {
       const documented = (await Promise.all(headings.map(documentedTypes))).flat();
-      expect(documented).not.toEqual([]);
       const renamed: Record<string, string> = {
         ...{ InvalidCommand: `${of}Invalid`, PolicyInvalid: `${of}Invalid`, ReferenceInvalid: `${of}Invalid` },
         ...(ended !== undefined && { AcceptedUpdateCompletedWorkflow: ended }),
-        ...(await renamedTypes('Every workflow')),
-        ...(await renamedTypes(area)),
+        ...renamings['Every workflow'],
+        ...renamings[area],
       };
+      expect([...documented, ...Object.keys(renamed), ...undocumented]).toEqual(
+        expect.arrayContaining(Object.keys(words.refusals)),
+      );
       for (const type of new Set([...documented, ...Object.keys(renamed)])) {
         // Its command is followed to another workflow instead.
         if (type === 'OrderForwarded') continue;
@@ -104,6 +120,14 @@ describe('the client error for a failure', () => {
       }
     },
   );
+
+  test('is listed in docs/errors.md if its name is another', async () => {
+    const rows = [...(await pageOf('errors')).matchAll(/^\| (.+?) \| `(\w+)` \| `(\w+)` \|$/gm)];
+    const listed = Object.entries(renamings).flatMap(([area, renamed]) =>
+      Object.entries(renamed).map((renaming) => [area, ...renaming]),
+    );
+    expect(new Set(rows.map(([, ...row]) => row.join(' ')))).toEqual(new Set(listed.map((row) => row.join(' '))));
+  });
 
   test('is documented for every workflow', async () => {
     const workflows = [...(await pageOf('messages')).matchAll(/^### `(\w+)`$/gm)].map(([, name]) => name);

@@ -232,6 +232,13 @@ describe('reminders', () => {
     expect(nextMoment(chain)?.name).not.toBe('critical_result_reminder');
   });
 
+  test('end with the acknowledgement', () => {
+    const chain = acknowledged(open());
+    remindOfCriticalResults(chain, start + 5 * hour);
+    expect(reminders(chain)).toEqual([]);
+    expect(nextMoment(chain)?.name).not.toBe('critical_result_reminder');
+  });
+
   test('wake the workflow for the one that is due first, if several orders have a critical result', () => {
     const both = known(atLab, kitOf('order-2', pathTo('delivered_to_lab')));
     const chain = reported(reported(both, { status: 'partial' }, start + 2 * hour), { orderId: 'order-2' });

@@ -50,6 +50,7 @@ test.each([
   ['no user', event({ user_id: undefined, data: { source } })],
   ['a user that is not an id', event({ user_id: 'Testperson Invented' })],
   ['a user that is a path', event({ user_id: '../..' })],
+  ['no provider, when it broke,', event({ event_type: 'provider.connection.error', data: {} })],
 ])('a connection with %s has no link and is dropped, but reaches the sink: both are counted', async (_what, body) => {
   const { status, counted, lines } = await outcomeOf(signed(body));
   expect([status, counted]).toEqual([204, ['unreadable']]);

@@ -15,8 +15,8 @@ interface Looking {
   attempt?: number;
   /** What the attempt before said last. */
   heartbeatDetails?: unknown;
-  /** The reference that has claimed every order. */
-  claim?: string;
+  /** The reference that has claimed every order; null: each has a workflow, and none a reference. */
+  claim?: string | null | undefined;
   echoesPassthrough?: boolean;
 }
 
@@ -30,7 +30,7 @@ async function looking(
 ) {
   const { baseUrl, requests } = await answering(list);
   const describe = async () => {
-    if (claim !== undefined) return { typedSearchAttributes: { get: () => claim } };
+    if (claim !== undefined) return { typedSearchAttributes: { get: () => claim ?? undefined } };
     throw new WorkflowNotFoundError('none', 'kit-order/order-1', undefined);
   };
   const temporal = { workflow: { getHandle: () => ({ describe }) } };
@@ -72,7 +72,7 @@ describe('a user with many orders', () => {
     return { body: { orders: all.slice((page - 1) * 50, page * 50), total: all.length, page, size: 50 } };
   }
 
-  /** Nothing is found: the last heartbeat, and the pages that were read, `recent` for those of the last days only. */
+  /** What comes of it, the last heartbeat, and the pages that were read, `recent` for those of the last days only. */
   async function searched(given: Looking, list = oldOrders) {
     const looked = { echoesPassthrough: true, ...given };
     const { queries, ...outcome } = await looking(list, placing(looked), looked);
@@ -89,14 +89,16 @@ describe('a user with many orders', () => {
 
   test('is searched by several attempts if one cannot read all of them', async () => {
     const failing = (request: RecordedRequest, index = 0) => (index < 2 ? oldOrders(request) : { status: 503 });
-    const { heartbeat } = await searched({}, failing);
-    const { pages } = await searched({ attempt: 2, heartbeatDetails: heartbeat });
+    const { found: failure, heartbeat } = await searched({}, failing);
+    expect(failure).toMatchObject({ name: 'ServiceUnavailable' });
+    const { found, pages } = await searched({ attempt: 2, heartbeatDetails: heartbeat });
+    expect(found).toBeUndefined();
     // It did not count the pages before: only an empty one shows the end.
     expect(pages).toEqual(['recent 1', '2', '3', '4']);
   });
 
   test('is never searched if the service shows no passthrough: an old order cannot be recognised by it', async () => {
-    expect((await searched({ echoesPassthrough: false })).pages).toEqual(['recent 1']);
+    expect(await searched({ echoesPassthrough: false })).toMatchObject({ found: undefined, pages: ['recent 1'] });
   });
 });
 
@@ -181,6 +183,7 @@ describe('an order whose creation may have got no answer, and which the service 
 
   test('is another one if another reference has claimed it, and ours if ours has', async () => {
     expect(await foundAmong([{}], { claim: 'invented-2' })).toBeUndefined();
+    expect(await foundAmong([{}], { claim: null })).toMatchObject({ id: 'order-1' });
     expect(await foundAmong([{}, {}], { claim: 'invented-1', attempt: 1 })).toMatchObject({ id: 'order-1' });
     expect(await foundAmong([{}], { attempt: 1 })).toMatchObject({ type: 'OrderUnclaimed', nonRetryable: false });
   });
@@ -237,7 +240,11 @@ describe('an import that does not show the sample id that was sent', () => {
     ['with another word for the way of collection', { ...imported, details: { type: 'invented_collection' } }],
     ['with a local time that is hours behind', { ...imported, created_at: '2026-02-28T13:00:05' }],
   ])('may be the one that a lost answer created, %s: a person decides, and nothing is created', async (_how, order) => {
-    expect(await importAmong(order)).toMatchObject({ type: 'AmbiguousOrder', details: [{ orderIds: ['order-1'] }] });
+    for (const claim of [undefined, null] as const)
+      expect(await importAmong(order, { claim })).toMatchObject({
+        type: 'AmbiguousOrder',
+        details: [{ orderIds: ['order-1'] }],
+      });
   });
 
   test('may show it later: the next attempt looks again', async () => {
