@@ -46,7 +46,7 @@ test('a start that is not encrypted fails and creates no order', async () => {
   await lab.rig.client.workflow.getHandle(workflowId).query('__stack_trace');
 });
 
-test('an update and a signal that are not encrypted change nothing, and the order goes on, even after a restart', async () => {
+test('an update and a signal that are not encrypted change nothing, and the order goes on after a restart, with a command that was sent before it', async () => {
   const { handle, orderId } = await lab.place();
   const before = await handle.state();
   const order = raw(kitOrderId(orderId));
@@ -66,6 +66,10 @@ test('an update and a signal that are not encrypted change nothing, and the orde
   const registered = handle.register({ registration: registration(sampleId ?? '') });
   await lab.startWorker();
   expect(await registered).toMatchObject({ registered: true });
+  const known = (state: typeof before) => ('timeline' in state ? state.timeline.map(({ eventId }) => eventId) : []);
+  const after = await handle.state();
+  expect(known(after)).toEqual(expect.arrayContaining(known(before)));
+  expect(after.attention).toEqual(before.attention);
   expect(await handle.cancel()).toMatchObject({ phase: 'cancelled' });
   expect(lab.worker.output()).not.toMatch(/Nondeterminism|Failed to process/i);
 });

@@ -36,7 +36,9 @@ beforeAll(async () => {
   await writeFile(join(reportRoot, 'report.pdf'), samplePdf(['labops-sandbox: stuck']));
   changed = await changedBuild();
 });
+/** Readable, so that a failure says what broke. */
 const lab = stack({
+  keys: '',
   worker,
   // By default Temporal waits for minutes before it says that a version is drained.
   serverArguments: ['VisibilityGracePeriod', 'RefreshInterval'].flatMap((setting) => [

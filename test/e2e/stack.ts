@@ -31,7 +31,7 @@ const notifySecret = `whsec_${Buffer.from('an-invented-notify-key--32-bytes').to
 export const managementKey = 'mk_test_invented';
 /** A key that was replaced. */
 export const oldKey = `old:${Buffer.from('an-invented-earlier-key-32-bytes').toString('base64')}`;
-/** What a stack encrypts with unless it says otherwise. */
+/** The keys of a stack that names no others. */
 export const encryptionKeys = `invented:${Buffer.from('an-invented-payload-key-32-bytes').toString('base64')},${oldKey}`;
 
 export interface StackOptions {
@@ -39,7 +39,7 @@ export interface StackOptions {
   worker?: Record<string, string | undefined>;
   /** True if the worker has a target for notifications. Default true. */
   notifies?: boolean;
-  /** What worker, ingress and client of a stack of the file's own encrypt with; `''`: nothing is encrypted. Default: `encryptionKeys`. */
+  /** The keys of worker, ingress and client, in a stack that is then the file's own; `''`: nothing is encrypted. Default: `encryptionKeys`. */
   keys?: string;
   /** True if the file needs a stack that nobody used before: it counts what is there, or moves the service's clock. */
   own?: boolean;
@@ -58,7 +58,7 @@ interface Described {
 /** Everything of a deployment, each part its own process: Temporal, the service's stand-in, the ingress, the worker. */
 export interface Stack {
   readonly rig: Rig;
-  /** What it encrypts with. */
+  /** The keys of worker, ingress and client. */
   readonly keys: string;
   readonly labs: LabOperations;
   readonly sandbox: SandboxControl;
@@ -260,7 +260,7 @@ const standingParts = new Map<string, Parts>();
 
 /** The name of the stack that the file shares with others, if it does. */
 function standingName({ own = false, described, serverArguments, keys }: StackOptions): string | undefined {
-  return own || described || serverArguments || keys !== undefined ? undefined : 'lab-operations';
+  return own || described || serverArguments || keys !== undefined ? undefined : 'lab-operations-stories';
 }
 
 async function startParts(rig: Rig, { keys = encryptionKeys, described }: StackOptions): Promise<Parts> {

@@ -9,13 +9,13 @@ import { signWebhook } from '../../client/testing.js';
 import { labTestIds } from '../../sandbox/lab-service/seed.js';
 import { freePort } from '../../sandbox/temporal/ports.js';
 import { shippingDetails } from '../rig/cast.js';
-import { patience, stack } from '../e2e/stack.js';
+import { encryptionKeys, patience, stack } from '../e2e/stack.js';
 import { type Door, openDoor } from '../rig/door.js';
 import { projectFolder, startProcess } from '../rig/processes.js';
 
-const keys = { LABOPS_ENCRYPTION_KEYS: `invented:${randomBytes(32).toString('base64')}` };
+const keys = { LABOPS_ENCRYPTION_KEYS: encryptionKeys };
 /** The README's example connects to the default task queue. */
-const worker: Record<string, string> = { TASK_QUEUE: 'lab-operations', ...keys };
+const worker: Record<string, string> = { TASK_QUEUE: 'lab-operations' };
 /** To the README's example. */
 let door: Door;
 beforeAll(async () => {

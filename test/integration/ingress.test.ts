@@ -57,9 +57,15 @@ describe('an order event', () => {
   test('brings no name, address, birth date or e-mail into the history', async () => {
     const orderId = randomUUID();
     const address = { receiver_name: 'Testperson Invented', first_line: '1 Invented Street', city: 'Nowhere' };
-    const patient_details = { first_name: 'Testperson', last_name: 'Invented', dob: '1900-01-01' };
+    const patient_details = {
+      first_name: 'Testperson',
+      last_name: 'Invented',
+      dob: '1900-01-01',
+      email: 'testperson@example.com',
+    };
     const changes = { patient_details, patient_address: address, shipping_details: address, notes: 'Invented note' };
-    await send(ingress, { ...orderEvent(orderId, changes), client_user_id: 'Testperson' });
+    const body = { ...orderEvent(orderId, changes), client_user_id: 'Testperson' };
+    expect((await send(ingress, body)).status).toBe(204);
     const { events } = await rig.client.workflow.getHandle(kitOrderId(orderId)).fetchHistory();
     const text = JSON.stringify(events, (key, value: unknown) =>
       key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : value,

@@ -101,7 +101,7 @@ describe('search attributes at the start of a worker', () => {
     expect(await ensureSearchAttributes(connection, namespace)).toEqual([]);
   });
 
-  test('are registered before webhooks can be delivered: until then they are answered 503, then 204', async () => {
+  test('are needed by webhooks, which are answered 503 until they are registered, then 204', async () => {
     const namespace = await bareNamespace();
     const temporal = new Client({ connection, namespace });
     const handler = createWebhookHandler({ temporal, secrets: [secret], deadlineMs: 60_000 });

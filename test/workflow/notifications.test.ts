@@ -9,7 +9,7 @@ import { setStage } from './story.js';
 
 const stage = setStage();
 
-test("a product's typed functions receive what the worker sends, again where they fail, and the rest is counted", async () => {
+test("a product's typed functions receive what the worker sends, again where they fail, the rest is counted, and the link of a reminder is in no history", async () => {
   const phases: string[] = [];
   const links: (string | null | undefined)[] = [];
   let failures = 1;

@@ -88,12 +88,12 @@ const renamings: Record<string, Record<string, string>> = {
   'Webhook endpoints': { Unauthorized: 'ManagementKeyRefused' },
 };
 
-/** They are what an update of the client's own becomes, and are in no sentence about the workflow. */
+/** An adoption fails with them: docs/messages.md says so in a sentence of another form. */
 const undocumented = ['ReferenceConflict', 'OrderTaken'];
 
 describe('the client error for a failure', () => {
   test.each(areas)(
-    'has the name of its type, or the one that is listed here, for every type that docs/messages.md names for %s, with its message, fields and status',
+    'has the name of its type, or the listed one, for every type that docs/messages.md names for %s, with its message, fields and status',
     async (area, of, words, headings, ended) => {
       const documented = (await Promise.all(headings.map(documentedTypes))).flat();
       const renamed: Record<string, string> = {

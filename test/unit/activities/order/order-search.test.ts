@@ -72,7 +72,7 @@ describe('a user with many orders', () => {
     return { body: { orders: all.slice((page - 1) * 50, page * 50), total: all.length, page, size: 50 } };
   }
 
-  /** What comes of it, the last heartbeat, and the pages that were read, `recent` for those of the last days only. */
+  /** The result or the error, the last heartbeat, and the pages that were read, `recent` for those of the last days only. */
   async function searched(given: Looking, list = oldOrders) {
     const looked = { echoesPassthrough: true, ...given };
     const { queries, ...outcome } = await looking(list, placing(looked), looked);
@@ -181,7 +181,7 @@ describe('an order whose creation may have got no answer, and which the service 
     expect(both).toMatchObject({ type: 'AmbiguousOrder', details: [{ orderIds: ['order-1', 'order-2'] }] });
   });
 
-  test('is another one if another reference has claimed it, and ours if ours has', async () => {
+  test('is another one if another reference has claimed it, and ours if ours has or none', async () => {
     expect(await foundAmong([{}], { claim: 'invented-2' })).toBeUndefined();
     expect(await foundAmong([{}], { claim: null })).toMatchObject({ id: 'order-1' });
     expect(await foundAmong([{}, {}], { claim: 'invented-1', attempt: 1 })).toMatchObject({ id: 'order-1' });
