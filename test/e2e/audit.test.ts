@@ -11,7 +11,7 @@ import type { Answers } from '../../client/command-line/answers.js';
 import { findPostgres, startPostgres } from '../rig/postgres.js';
 import { as, newDatabase } from '../rig/stores.js';
 import { labopsProcess, workerCommand } from './labops.js';
-import { encryptionKeys, patience, stack } from './stack.js';
+import { patience, stack } from './stack.js';
 
 /* The audit trail of a deployment: worker, database and `labops audit`, each with its own role. */
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
 const lab = stack({ worker });
 
 const auditEnv = () => ({
-  ...{ TEMPORAL_ADDRESS: lab.rig.address, TASK_QUEUE: lab.rig.taskQueue, LABOPS_ENCRYPTION_KEYS: encryptionKeys },
+  ...lab.workerEnv,
   ...{ DATABASE_URL: as('lab_auditor', place).databaseUrl, AUDIT_KEYS: auditKeys },
 });
 

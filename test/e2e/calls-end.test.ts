@@ -168,7 +168,7 @@ test('the lab values of an order that has ended are read without a worker', asyn
   await handle.result();
   await lab.untilListedAsEnded(orderId);
   const way = await startProxy(lab.rig.address);
-  const dataConverter = labDataConverter(parseKeyRing(lab.keys));
+  const { dataConverter } = lab;
   const client = new Client({ connection: await Connection.connect({ address: way.address }), dataConverter });
   onTestFinished(async () => {
     await client.connection.close();

@@ -71,9 +71,7 @@ export function expectNothingReadable(message: object, keyId: string, forbidden:
 /** All that a holder of the keys reads in the history of a workflow's latest run. */
 export async function decryptedHistory({ rig, keys }: Stack, workflowId: string): Promise<string> {
   const { events } = await rig.client.workflow.getHandle(workflowId).fetchHistory();
-  const payloads = (events ?? [])
-    .flatMap((event) => everyObject(event))
-    .flatMap(({ value }) => (isPayload(value) ? [value] : []));
+  const payloads = everyObject(events).flatMap(({ value }) => (isPayload(value) ? [value] : []));
   const decrypted = await createPayloadCodec(parseKeyRing(keys)).decode(payloads);
   return [JSON.stringify(events), ...decrypted.map(({ data }) => Buffer.from(data ?? []).toString())].join('\n');
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 import {
   labDataConverter,
@@ -60,6 +61,8 @@ export interface Stack {
   readonly rig: Rig;
   /** The keys of worker, ingress and client. */
   readonly keys: string;
+  /** What a client with these keys is given; empty without any. */
+  readonly dataConverter: DataConverter;
   readonly labs: LabOperations;
   readonly sandbox: SandboxControl;
   readonly ingress: StartedProcess;
@@ -113,7 +116,7 @@ export interface Placed {
 export function stack(options: StackOptions = {}): Stack {
   const { serverArguments = [], keys = encryptionKeys } = options;
   const standing = standingName(options);
-  const dataConverter = keys === '' ? {} : labDataConverter(parseKeyRing(keys));
+  const dataConverter: DataConverter = keys === '' ? {} : labDataConverter(parseKeyRing(keys));
   const rig = devServer({ client: { dataConverter }, serverArguments, ...(standing !== undefined && { standing }) });
   let parts: Parts | undefined;
   let labs: LabOperations | undefined;
@@ -171,6 +174,7 @@ export function stack(options: StackOptions = {}): Stack {
   return {
     rig,
     keys,
+    dataConverter,
     webhookSecret,
     get labs() {
       if (!labs) throw new Error('The client of this file is made before its tests: use it inside them.');

@@ -3,7 +3,7 @@ import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@
 import { Client } from '@temporalio/client';
 import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { labDataConverter, LabOperations, type OrderHandle, parseKeyRing } from '../../client/index.js';
+import { LabOperations, type OrderHandle } from '../../client/index.js';
 import { kitOrderId, placeKitOrderId } from '../../protocol/ids.js';
 import { kitFor, personal, registration } from '../rig/cast.js';
 import { replayed } from '../replay/replaying.js';
@@ -17,7 +17,7 @@ const traced = {
   OTEL_BSP_SCHEDULE_DELAY: '100',
 };
 const lab = stack({ worker: traced });
-const dataConverter = labDataConverter(parseKeyRing(lab.keys));
+const { dataConverter } = lab;
 
 /** The product's own spans. */
 const exporter = new InMemorySpanExporter();

@@ -101,7 +101,7 @@ describe('the refusals, in their order', () => {
     ['NaN, as Python writes it', 'not_json', '{"event_type":"daily.data.x.created","data":NaN}'],
     ['a list of events', 'not_an_object', '[{"event_type":"daily.data.x.created"}]'],
   ])(
-    'signed bytes that are no JSON object (%s) are refused with 400 as %s, or go to the sink for such events',
+    'signed bytes that are not a JSON object (%s) are refused with 400 as %s, or go to the sink for such events',
     async (_what, reason, body) => {
       expect(await outcomeOf(signed(body))).toMatchObject({ status: 400, error: reason });
       const { taken, sink: rejected } = keeping();
