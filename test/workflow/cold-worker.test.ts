@@ -1,10 +1,8 @@
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { kitOrderId } from '../../protocol/ids.js';
 import { criticalResultReportedSignal, orderChangedSignal } from '../../protocol/order/messages.js';
 import { defaultInstallation } from '../../service/installation.js';
 import { snapshotOf } from '../../service/order/projection.js';
-import { eventually } from '../rig/eventually.js';
-import { isIdle } from '../rig/idle.js';
 import type { Kit } from './kit.js';
 import { setStage } from './story.js';
 
@@ -15,10 +13,6 @@ import { setStage } from './story.js';
 const stage = setStage({ isCold: true, fullServer: true });
 
 const workflow = ({ rootOrderId }: Kit) => stage.temporal.workflow.getHandle(kitOrderId(rootOrderId));
-
-async function untilIdle({ rootOrderId }: Kit): Promise<void> {
-  await eventually(async () => expect(await isIdle(stage.temporal, kitOrderId(rootOrderId))).toBe(true));
-}
 
 /** A webhook that says nothing which the workflow acts on. */
 async function reportTracking(kit: Kit): Promise<void> {
@@ -31,9 +25,9 @@ async function reportTracking(kit: Kit): Promise<void> {
 test('an overdue order goes on after it got a tracking number, and a person decided to wait', async () => {
   const kit = await stage.place({ policy: { shippingDeadline: '2s' } });
   await kit.expectAttention('shipping_overdue');
-  await untilIdle(kit);
+  await kit.untilIdle();
   await reportTracking(kit);
-  await untilIdle(kit);
+  await kit.untilIdle();
   await kit.handle.resolveProblem({ orderId: kit.rootOrderId, decision: 'wait' });
   await kit.move('transit_customer');
   await kit.expectState({ phase: 'in_transit_to_customer' });
@@ -45,11 +39,11 @@ test('an order whose critical result was reported twice, and acknowledged, raise
   const report = { orderId: kit.rootOrderId, status: 'partial', interpretation: 'critical' };
   await workflow(kit).signal(criticalResultReportedSignal, report);
   await kit.expectAttention('critical_result');
-  await untilIdle(kit);
+  await kit.untilIdle();
   await workflow(kit).signal(criticalResultReportedSignal, report);
-  await untilIdle(kit);
+  await kit.untilIdle();
   await kit.handle.acknowledgeCriticalResult({ orderId: kit.rootOrderId, by: 'nurse-17', outcome: 'confirmed' });
-  await untilIdle(kit);
+  await kit.untilIdle();
   await workflow(kit).signal(criticalResultReportedSignal, { ...report, status: 'final' });
   await kit.expectAttention('critical_result');
 });

@@ -1,4 +1,6 @@
 import { eventually } from '../rig/eventually.js';
+import { isIdle } from '../rig/idle.js';
+import { kitOrderId } from '../../protocol/ids.js';
 import { followed, following } from '../rig/followed.js';
 import { expect } from 'vitest';
 import type { OrderHandle } from '../../client/order/order-handle.js';
@@ -55,6 +57,11 @@ export class Kit extends Watched<OrderState> {
       patient_address: patientAddress,
       consents,
     };
+  }
+
+  /** Waits until its workflow waits for nothing but time or messages. */
+  async untilIdle(): Promise<void> {
+    await eventually(async () => expect(await isIdle(this.stage.temporal, kitOrderId(this.rootOrderId))).toBe(true));
   }
 
   /** Waits for the order's result without letting time pass. */
