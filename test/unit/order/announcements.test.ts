@@ -122,6 +122,11 @@ describe('the product is notified of', () => {
       '2.completed/result 2.completed/phase_changed 4/correction',
     ],
     [
+      'such a correction, too, if the event of the results never comes',
+      [byStatus('completed'), then('corrected')],
+      '2.completed/result 2.completed/phase_changed 3/correction',
+    ],
+    [
       'the way on after a cancellation that only the status has reported',
       [byStatus('cancelled'), then('cancelled', 'transit_lab')],
       `${cancelled} 4/phase_changed`,

@@ -3,17 +3,22 @@ import type { OrderSnapshot } from '../../../service/order/snapshot.js';
 import {
   currentOrder,
   foldIn,
+  foreignQuestion,
+  isForeign,
   openChain,
   outcomeOf,
   decisionBasisOf,
+  rootElsewhere,
   type Chain,
 } from '../../../workflows/order/chain.js';
+import { raise } from '../../../workflows/order/announcements.js';
+import { askAboutWords } from '../../../workflows/order/questions.js';
 import { cancellation } from '../../../workflows/order/commands.js';
 import { lateArrivals } from '../../../workflows/order/redraws.js';
 import type { Replacement } from '../../../protocol/order/state.js';
 import type { KitOrderRun } from '../../../workflows/order/run.js';
 import { stateOf } from '../../../workflows/order/view.js';
-import { caseOf, daysAfterStart, kitOf, pathTo, transactionOf, withPatient, start } from './histories.js';
+import { caseOf, daysAfterStart, happyPath, kitOf, pathTo, transactionOf, withPatient, start } from './histories.js';
 
 const transaction = transactionOf({ id: 'order-1', origin: 'initial' }, { id: 'order-2', origin: 'redraw' });
 const badSample = [...pathTo('delivered_to_lab'), 'sample_error'];
@@ -162,11 +167,104 @@ describe('an order beside the current one', () => {
     expect(idsOf(lateArrivals(caseOf(reports)))).toEqual(expected);
   });
 
+  test('is late until a person gives it up; a decision to wait changes nothing', () => {
+    const after = (decision: 'wait' | 'abandon') =>
+      caseOf([moving, replacement], { resolutions: [{ orderId: 'order-1', eventId: 9, decision }] });
+    expect([after('wait'), after('abandon')].map((chain) => idsOf(lateArrivals(chain)))).toEqual([['order-1'], []]);
+  });
+
   test('is late if it is a redraw that was made before the replacement, and reported after it', () => {
     const replacements = [replacing('order-1', 'order-3', initialOf(lost))];
     const chain = caseOf([initialOf(lost), replacement, redrawOf(['ordered'])], { replacements });
     expect([currentOrder(chain).orderId, ...idsOf(lateArrivals(chain))]).toEqual(['order-3', 'order-2']);
   });
+});
+
+describe('an order', () => {
+  const own = kitOf('order-1', ['ordered'], { userId: 'user-1' });
+  /** Its passthrough names the chain, with the number 2. */
+  const naming = { orderId: 'order-2', events: [], passthrough: 'labops:order-1:ref-1:2' };
+  const anothers = { ...naming, userId: 'user-2' };
+  const { passthrough: _none, ...bare } = anothers;
+  const reserved = (n: number, orderId?: string): Partial<Chain> => ({
+    replacements: [{ replaces: 'order-1', atEventId: 1, n, claimedAt: daysAfterStart(1), ...(orderId && { orderId }) }],
+  });
+  const ofFirst = { transaction: transactionOf({ id: 'order-1', origin: 'initial' }) };
+  const second = kitOf('order-3', ['ordered'], { userId: 'user-1' });
+  const third = { ...anothers, orderId: 'order-3', passthrough: 'labops:order-1:ref-1:3' };
+  const thirdUsers = [kitOf('order-1', []), { ...third, userId: 'user-3' }];
+  const elsewhere = { ...anothers, passthrough: 'labops:order-9:ref-1:2' };
+
+  test.each<[is: string, whose: string, order: OrderSnapshot, chain: OrderSnapshot[], more?: Partial<Chain>]>([
+    ['is', 'another user’s', anothers, [own]],
+    ['is', 'another user’s, and was reported before without its passthrough', anothers, [own, bare]],
+    ['is', 'another user’s, as is another order that names the chain', anothers, [own, third]],
+    ['is', 'another user’s than a replacement, and no other order has a user', anothers, thirdUsers, reserved(3)],
+    ['is', 'another user’s, and another number is reserved', anothers, [own], reserved(3)],
+    ['is', 'another user’s, and its number is that of another order', anothers, [own], reserved(2, 'order-3')],
+    ['is not', 'the same user’s', { ...anothers, userId: 'user-1' }, [own]],
+    ['is not', 'reported without a user', naming, [own]],
+    ['is not', 'a user’s, and no order of the chain has one', anothers, [kitOf('order-1', ['ordered'])]],
+    ['is not', 'another user’s, and its parent is in the chain', { ...anothers, parentId: 'order-1' }, [own, second]],
+    [
+      'is not',
+      'another user’s, and of the transaction of one of the chain',
+      { ...anothers, ...ofFirst },
+      [own, second],
+    ],
+    ['is not', 'another user’s, with a number that is reserved', anothers, [own], reserved(2)],
+    ['is not', 'another user’s, with the number that was reserved for it', anothers, [own], reserved(2, 'order-2')],
+    ['is not', 'another user’s, and names no chain', bare, [own]],
+    ['is not', 'another user’s, and names another chain', elsewhere, [own]],
+    ['is not', 'another user’s, but the chain’s first order', { ...anothers, orderId: 'order-1' }, [second]],
+  ])('%s foreign if it is %s', (is, _whose, order, orders, more) => {
+    expect(isForeign(caseOf(orders, more), order)).toBe(is === 'is');
+  });
+
+  test('stays foreign whatever a later report leaves out, but not once a report without its user has joined', () => {
+    const chain = caseOf([own]);
+    raise(chain, foreignQuestion(chain, 'order-2'), start);
+    for (const order of [naming, bare]) expect(isForeign(chain, order)).toBe(true);
+    foldIn(chain, naming);
+    expect(isForeign(chain, naming)).toBe(false);
+  });
+
+  const listed = transactionOf({ id: 'order-0', origin: 'initial' }, { id: 'order-1', origin: 'redraw' });
+  const redraw = { ...own, parentId: 'order-0', transaction: listed };
+  const child = { ...own, parentId: 'order-0' };
+  const named = { ...own, passthrough: 'labops:order-0:ref-1:2' };
+  const first = (userId: string, day: number) =>
+    kitOf('order-0', ['ordered'], { userId, origin: 'initial', createdAt: daysAfterStart(day) });
+
+  test.each<[known: string, why: string, chain: OrderSnapshot[], more?: Partial<Chain>]>([
+    [
+      'known',
+      'nobody handed it over, and the first order was read and is the same user’s',
+      [redraw, first('user-1', 9)],
+    ],
+    ['known', 'it has a parent, and no transaction', [child]],
+    ['not known', 'it was handed over', [redraw, first('user-1', 9)], { handedOver: true }],
+    ['not known', 'it has a transaction whose first order was not read', [redraw]],
+    ['not known', 'only its passthrough says so', [named]],
+    ['not known', 'the first order is another user’s', [redraw, first('user-2', 9)]],
+    ['not known', 'the first order is another user’s, and older', [redraw, first('user-2', -9)]],
+  ])('is %s to belong to another chain if %s', (known, _why, orders, more) => {
+    const root = known === 'known' ? 'order-0' : undefined;
+    expect(rootElsewhere(caseOf(orders, { handedOver: false, ...more }))).toBe(root);
+  });
+});
+
+test('an unknown interpretation is asked about once for each order, until another word takes its place', () => {
+  const chain = caseOf([]);
+  const asked = (orderId: string, interpretation: string, day: number) => {
+    foldIn(chain, kitOf(orderId, happyPath, { interpretation, updatedAt: daysAfterStart(day) }));
+    for (const _again of [1, 2]) askAboutWords(chain, start);
+    return [...chain.attention.map((question) => question.orderId), chain.outbox.length];
+  };
+  expect(asked('order-1', 'invented', 1)).toEqual(['order-1', 1]);
+  expect(asked('order-2', 'invented', 1)).toEqual(['order-1', 'order-2', 2]);
+  expect(asked('order-2', 'invented, too', 2)).toEqual(['order-1', 'order-2', 4]);
+  expect(asked('order-1', 'normal', 2)).toEqual(['order-2', 5]);
 });
 
 test('a chain has no current order before the first report, and takes no command', () => {

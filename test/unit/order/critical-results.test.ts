@@ -136,6 +136,12 @@ describe('a critical result', () => {
     ['shown by its order, then reported', 'shows critical 9, final -1, acknowledged, final -1', 'final', 'closed'],
     ['shown in capitals, too', 'shows CRITICAL 9, shows critical 9, acknowledged, shows CRITICAL 9', 'final', 'closed'],
     ['said to be partial after it was final', 'final 9, partial 9, acknowledged, partial 9', 'final', 'closed'],
+    [
+      'partial, and written before the acknowledgement, though the final report came twice',
+      'final 9, acknowledged 20, final 9, partial 15',
+      'final',
+      'closed',
+    ],
     ['reported with a later time', 'final 9, acknowledged, final 10', 'final final.2', 'open'],
     ['the latest of several', 'final 9, final 10, acknowledged, final 10', 'final', 'closed'],
     [
@@ -215,6 +221,12 @@ describe('reminders', () => {
   const open = () => play(known(atLab), 'partial');
   const reminderAt = (hours: number) => ({ at: start + hours * hour, name: 'critical_result_reminder' });
 
+  test('do not come before their time', () => {
+    const chain = open();
+    remindOfCriticalResults(chain, start + 0.9 * hour);
+    expect(reminders(chain)).toEqual([]);
+  });
+
   test('that are due at once are one, and one that was not delivered gives way to the next', () => {
     const chain = open();
     for (const hours of [29.5, 30]) {
@@ -275,6 +287,7 @@ describe('an acknowledgement', () => {
 
   test('repeats the last one if all of it is the same, once it is closed', () => {
     const result = resultOf(acknowledgedOnce());
+    expect(shownCriticalResult(acknowledgedOnce())).toMatchObject({ isOpen: false });
     expect(isRepeated(result, noted)).toBe(true);
     for (const other of [{ by: 'nurse-18' }, { outcome: 'unreachable' }, { note: 'wrote' }])
       expect(isRepeated(result, { ...noted, ...other } as typeof noted), JSON.stringify(other)).toBe(false);

@@ -170,6 +170,8 @@ describe('the deadline for results', () => {
     const drawn = [...visit, 'collecting_sample.walk_in_test.draw_completed'];
     expect(by('2024-03-12', drawn)).toBe(`2.results_overdue.2024-03-12 ${overOn(12)}`);
     expect(inBrief(kitCase(drawn))).toBe('2.results_overdue 15');
+    // From the draw, whatever is reported after it.
+    expect(inBrief(kitCase([...drawn, 'collecting_sample.walk_in_test.invented']))).toBe('2.results_overdue 15');
     expect(inBrief(kitCase([...drawn, scheduled]))).toMatch(/^collection_overdue/);
     expect(by('2024-03-12', ['requisition_bypassed'])).toContain('results_overdue.2024-03-12');
     expect(by('2024-03-12', sentBack)).toBe('8.transit_to_lab_overdue 17');
@@ -291,6 +293,7 @@ describe('the next moment', () => {
   };
   const reminded = [1, 2, 3].map((ordinal) => `registration_reminder.${ordinal}`);
   const unanswered = (again: number) => ({ orderId: 'order-1', since: at(5), times: 1, againAt: at(again) });
+  const alarmReminder = `critical_result_reminder ${1 + 1 / 24}`;
   const next = (chain: Chain) => {
     const moment = nextMoment(chain);
     return moment && `${moment.name} ${(moment.at - start) / day}`;
@@ -302,10 +305,16 @@ describe('the next moment', () => {
     ['the re-reading, if that comes first', registered, { recheckAt: at(6) }, 'read_again 6'],
     ['the limit for results', atLab, {}, 'results_overdue 22'],
     ['giving up once everything was missed', atLab, met('9.results_overdue'), `give_up ${22 + 60}`],
-    ['none for an order that has ended', happyPath, met('9.results_overdue'), undefined],
+    ['none for an order that has ended', happyPath, { ...met('9.results_overdue'), recheckAt: at(20) }, undefined],
     ['none once it was given up', ['ordered'], { ending: 'abandoned' }, undefined],
     ['none once a person has no time left to decide', lost, met('4.decision'), undefined],
     ['a reminder before the next read', registered, { unansweredRead: unanswered(20) }, 'return_reminder 1 7'],
+    [
+      'a reminder of a critical result before the next read',
+      lost,
+      { criticalResults: [critical], unansweredRead: unanswered(20) },
+      alarmReminder,
+    ],
     ['the next read while the service does not answer', ['ordered'], { unansweredRead: unanswered(6) }, 'read_again 6'],
     [
       'the next read in place of giving up',
@@ -333,14 +342,13 @@ describe('the next moment', () => {
   test('is one of all that the policy brings: deadlines that are not met, reminders, giving up', () => {
     const named = (more: Partial<Chain>) =>
       momentsOf(kitCase(['ordered'], more)).map(({ name, at: due }) => `${name} ${(due - start) / day}`);
-    const reminder = `critical_result_reminder ${1 + 1 / 24}`;
     expect(named({})).toEqual(['shipping_overdue 5']);
     expect(named(met('shipping_overdue'))).toEqual(['give_up 65']);
-    expect(named({ criticalResults: [critical] })).toContain(reminder);
+    expect(named({ criticalResults: [critical] })).toContain(alarmReminder);
     // After an end only the reminder of a critical result is left.
     expect(named({ ending: 'abandoned' })).toEqual([]);
-    expect(named({ ending: 'abandoned', criticalResults: [critical] })).toEqual([reminder]);
-    expect(next(kitCase(['ordered'], { ending: 'abandoned', criticalResults: [critical] }))).toBe(reminder);
+    expect(named({ ending: 'abandoned', criticalResults: [critical] })).toEqual([alarmReminder]);
+    expect(next(kitCase(['ordered'], { ending: 'abandoned', criticalResults: [critical] }))).toBe(alarmReminder);
   });
 });
 
