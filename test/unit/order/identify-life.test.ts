@@ -242,6 +242,19 @@ describe('an order that had ended', () => {
     expect(order.result).toMatchObject({ ...given, policy: { giveUpAfter: 5 * day, shippingDeadline: 6 * day } });
   });
 
+  test('keeps its timeline, its answers and the sample that was registered', async () => {
+    const before = await life(awaited, {}, { registerKit: shownAt(registered) });
+    await before.update('register', { registration });
+    await before.signal(alarm.name, alarm.argument);
+    await before.update('acknowledgeCriticalResult', acknowledgement);
+    await before.update('resolveProblem', { orderId, decision: 'abandon' });
+    const { timeline, answers } = before.result;
+    const { result } = await again(before, shownAt([...registered, 'transit_customer']));
+    expect(result).toMatchObject({ answers, chain: [{ sampleId: registration.sample_id }] });
+    expect(result.timeline).toEqual(expect.arrayContaining(timeline));
+    expect(result.timeline).toHaveLength(timeline.length + 1);
+  });
+
   test('as failed needs a person again if its redraw fails, too', async () => {
     const before = await (await life(lost)).until(24 * 100);
     const failed = redraw(['lost']);

@@ -1,3 +1,4 @@
+import type { KitOrderResult } from '../../../protocol/order/messages.js';
 import type { OrderPolicy } from '../../../protocol/order/policy.js';
 import type { OrderState } from '../../../protocol/order/state.js';
 import { resolvePolicy } from '../../../protocol/policy/policies.js';
@@ -108,8 +109,8 @@ export class OrderLife extends Life {
     return this.argumentsOf('forwardOrder', 'forwardCriticalResult');
   }
 
-  get result(): object {
-    return (this.run.end as unknown as { result: object }).result;
+  get result(): KitOrderResult {
+    return (this.run.end as unknown as { result: KitOrderResult }).result;
   }
 }
 
