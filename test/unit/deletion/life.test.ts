@@ -903,6 +903,15 @@ describe('a history that grows long', () => {
     expect(events).toEqual(['0.01h user.deletion_undone', '0.01h user.deletion_scheduled']);
     expect(after.announced[0]?.data).toMatchObject({ by: 'command' });
   });
+
+  test('takes along that a request without an answer may still arrive: an undo waits until it cannot', async () => {
+    const life = await requested({ scheduleDeletion: unavailable });
+    await life.given(usual, 0.02);
+    await inputAfter(life);
+    const after = await life.next();
+    await undo(after);
+    expect((await after.until(1)).calls).toEqual(['0.006h undoDeletion']);
+  });
 });
 
 test('the state has no field for what is not known or did not happen', () => {
