@@ -22,8 +22,8 @@ async function isAlarmed(kit: Kit, ...ids: string[]): Promise<void> {
 }
 
 /**
- * The alarm calls back a delivery that is under way, and the server that skips time loses a workflow that cancels an activity as it ends
- * (`Stage.skip`): so none is under way.
+ * Waits until no delivery is under way: an alarm would call it back (test/unit/entity/outbox.test.ts), and the server that skips time loses
+ * a workflow that cancels an activity as it ends (`Stage.skip`).
  */
 async function reportPartial(kit: Kit, orderId: string, interpretation = 'critical'): Promise<void> {
   await kit.untilIdle();

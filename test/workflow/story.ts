@@ -388,7 +388,8 @@ export class Stage {
    * than requested. Spans are round, those of policies too, so timers would be due in the middle of the story: the
    * server that skips time loses a workflow that cancels a timer in the moment in which it fires, and skips no time any
    * more: it takes the workflow's task for completed, drops the command and what had happened meanwhile, and never schedules another. An
-   * activity that is cancelled as it ends has the same effect. An alarm cancels a delivery: before one a story waits until no activity runs.
+   * activity that is cancelled as it ends has the same effect. Nothing here avoids that, but before an alarm, which cancels a delivery, a
+   * story waits (`Kit.untilIdle`).
    */
   async skip(span: Duration | number): Promise<void> {
     const asked = typeof span === 'number' ? span : ms(span);
