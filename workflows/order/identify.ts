@@ -7,7 +7,7 @@ import {
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { ChainReading } from '../../activities/order/chains.js';
-import { isEnd, listedWhole, standingOf } from '../../protocol/order/lifecycle.js';
+import { isEnd, listedWhole } from '../../protocol/order/lifecycle.js';
 import type { KitOrderResult } from '../../protocol/order/messages.js';
 import { readPassthrough } from '../../protocol/order/root-order.js';
 import { labReferenceKey } from '../../protocol/search-attributes.js';
@@ -16,7 +16,16 @@ import { resumeQuestions } from '../entity/attention.js';
 import { refusalOf } from '../entity/commands.js';
 import { noteDecided, type Decided } from '../entity/journal.js';
 import { markAnnounced } from './announcements.js';
-import { ordersOf, currentOrder, foldIn, lastEventId, needsSuccessor, outcomeOf, type Chain } from './chain.js';
+import {
+  ordersOf,
+  currentOrder,
+  findOrder,
+  foldIn,
+  lastEventId,
+  needsSuccessor,
+  outcomeOf,
+  type Chain,
+} from './chain.js';
 import { isAlarmed, raiseCriticalResults } from './critical-results.js';
 import { nextMoment } from './deadlines.js';
 import { expelForeign, receiveSnapshot } from './intake.js';
@@ -31,7 +40,7 @@ import { carriedOn } from '../entity/versions.js';
 import { omitNullish } from '../../protocol/json.js';
 
 /**
- * How old an order may be while its hand-over is still expected. A placing hands over at once when its creation is
+ * How old an order may be when its run begins to wait for its hand-over. A placing hands over at once when its creation is
  * answered; after a lost answer it waits for up to ten minutes (`creationSettling`) before it looks for the order.
  */
 const handOverWait = 10 * minute;
@@ -56,7 +65,7 @@ async function findOut(run: KitOrderRun): Promise<void> {
   await settlePolicyOrKeep(chain, 'order');
   const isReported = () => chain.orders.length > 0;
   if (!isReported()) await condition(isReported, firstReportWait, { summary: 'first report' });
-  if (isHandOverExpected(chain)) await awaitHandOver(run);
+  if (isYoung(chain)) await awaitHandOver(run);
   if (!chain.isNew && run.forwardsTo === undefined) await readWholeChain(run);
   chain.identified = true;
   if (run.forwardsTo === undefined) expelForeign(run);
@@ -64,13 +73,13 @@ async function findOut(run: KitOrderRun): Promise<void> {
 }
 
 /**
- * A run that a webhook started waits for the hand-over that its passthrough promises, until it is missed: by the kit's
- * next move, a command, or the first deadline. The timer is the one that the order needs anyway.
+ * A run that a webhook started waits for the hand-over that its passthrough promises, until it comes, is not expected any more, a command
+ * waits, or the first deadline passes. The timer is the one that the order needs anyway.
  */
 async function awaitHandOver(run: KitOrderRun): Promise<void> {
   const { chain, timer } = run;
   const isKnown = () => chain.handedOver || run.forwardsTo !== undefined;
-  while (!isKnown() && isHandOverExpected(chain) && run.callers === 0 && !timer.hasFired) {
+  while (!isKnown() && isHandOverExpected(run) && run.callers === 0 && !timer.hasFired) {
     run.hasNews = false;
     timer.set(nextMoment(chain));
     await untilWoken(run, () => run.hasNews || isKnown() || run.callers > 0 || timer.hasFired);
@@ -142,19 +151,23 @@ function adoptReference(chain: Chain): void {
 }
 
 /**
- * Our own passthrough on the first order of a chain promises a hand-over, as long as the order is young and the
- * kit has not shipped. Later it has come long ago, perhaps to an earlier run, or is late: the service says more than
- * waiting would, and a late hand-over is taken all the same.
+ * True if the order's hand-over may still be on its way. Asked once, before the wait: a replay may handle a message later than the run did
+ * (docs/internals/decisions/0021-what-goes-on-when-in-a-step.md). An older order's hand-over came long ago, perhaps to an earlier run, or
+ * is late: the service says more than waiting would, and a late hand-over is taken all the same.
  */
-function isHandOverExpected(chain: Chain): boolean {
-  // Nobody is kept waiting for an alarm.
-  if (isAlarmed(chain)) return false;
-  const own = chain.orders.find(({ orderId }) => orderId === chain.rootOrderId);
-  const ours = readPassthrough(own?.latest.passthrough);
-  if (own === undefined || ours?.n !== 1) return false;
-  const { final, placedAt, shippedAt, deliveredAt, sentBackAt, arrivedAt } = standingOf(own.events, own.latest.status);
-  if (Date.parse(own.latest.createdAt ?? placedAt ?? '') + handOverWait <= Date.now()) return false;
-  return !final && (shippedAt ?? deliveredAt ?? sentBackAt ?? arrivedAt) === undefined;
+function isYoung(chain: Chain): boolean {
+  const { latest, standing } = findOrder(chain, chain.rootOrderId) ?? {};
+  return Date.parse(latest?.createdAt ?? standing?.placedAt ?? '') + handOverWait > Date.now();
+}
+
+/** Our own passthrough on the only order of a chain promises a hand-over, as long as the kit has not shipped. */
+function isHandOverExpected({ chain, hasUnreadable }: KitOrderRun): boolean {
+  // Nobody is kept waiting for an alarm, which a signal that cannot be read may be.
+  if (isAlarmed(chain) || hasUnreadable) return false;
+  const { latest, standing } = findOrder(chain, chain.rootOrderId) ?? {};
+  // A second order shows that the chain has moved on.
+  if (chain.orders.length > 1 || readPassthrough(latest?.passthrough)?.n !== 1) return false;
+  return standing?.phase === 'preparing' || standing?.phase === 'awaiting_registration';
 }
 
 /** Goes on where the last run of this root ended: with its policy and replacements, and without announcing anything again. */
