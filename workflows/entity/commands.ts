@@ -42,6 +42,15 @@ export class Lanes {
     this.last.set(subject, isFree);
     return done;
   }
+
+  /**
+   * The main loop's work: commands go first, those that come meanwhile too. Which of the two came first differs in a replay that handles a
+   * command in another step.
+   */
+  async runAfterCommands<T>(subject: string | symbol, work: () => Promise<T>): Promise<T> {
+    for (let last = this.last.get(subject); last; last = this.last.get(subject)) await last;
+    return this.run(subject, work);
+  }
 }
 
 /** The caller gets the outcome; the lane only waits for it. */

@@ -89,7 +89,7 @@ export async function decideByPolicy(run: KitOrderRun): Promise<void> {
   if (answer !== 'read') return;
   const looksForOthers = isReadAgainDue(chain);
   // After the commands on this order, which may have changed what is due.
-  await run.lanes.run(orderId, () => runSteps(run, orderId));
+  await run.lanes.runAfterCommands(orderId, () => runSteps(run, orderId));
   // After all decisions: an order that is looked for again is unread, and nothing is decided before it was read.
   if (looksForOthers && chain.ending === undefined) lookForOthers(run);
 }
