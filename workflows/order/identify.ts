@@ -145,8 +145,7 @@ function hasStayedEnded(chain: Chain, { outcome, timeline }: KitOrderResult): bo
 
 /** The hand-over may have been lost with its placing workflow; the order still says whose it is. */
 function adoptReference(chain: Chain): void {
-  const own = chain.orders.find(({ orderId }) => orderId === chain.rootOrderId);
-  const ours = readPassthrough(own?.latest.passthrough);
+  const ours = readPassthrough(findOrder(chain, chain.rootOrderId)?.latest.passthrough);
   if (ours && ours.reference !== chain.rootOrderId) chain.reference ??= ours.reference;
 }
 

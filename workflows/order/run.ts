@@ -17,8 +17,8 @@ export interface KitOrderRun extends Wakeable {
   followsBrokenRunSince?: number;
   /**
    * Decisions about an order run in its lane, one at a time. A command does not wait for the main loop, except for what the policy does in
-   * that lane; the main loop waits for what the policy decides. Replacements, and giving an order up, wait for each other, too, whichever
-   * order they are for (`allReplacements`).
+   * that lane; the policy's decisions go after every command that waits there, and the main loop waits for them. Replacements, and giving
+   * an order up, wait for each other, too, whichever order they are for (`allReplacements`).
    */
   lanes: Lanes;
   /** How many callers wait for the answer to a command. */
